@@ -27,7 +27,7 @@ struct Endpoint {
     bool numeric = false;              // never ask the resolver
     bool udp = false;                  // UDP instead of TCP
     bool passive = false;              // listen on the address instead of connecting to it
-    std::string connect_host = {};     // name or address to connect to; empty for the host
+    std::string connect_host = {};     // name or address to connect to; if empty, the host
     std::string connect_service = {};  // port to connect to; empty for the service
     std::string source_host = {};      // the numeric address to connect from; empty for any
     std::string source_port = {};      // the port to connect from; empty for any

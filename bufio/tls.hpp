@@ -88,7 +88,8 @@ private:
     std::shared_ptr<TlsState> state_;
 };
 
-// What protocols above TLS need of OpenSSL. Both throw std::bad_alloc if it fails.
+// Protocols above TLS need these OpenSSL functions. Both throw std::bad_alloc if OpenSSL
+// fails.
 std::string sha1(std::string_view bytes);     // 20 bytes
 std::string random_bytes(std::size_t count);  // that no peer can predict
 

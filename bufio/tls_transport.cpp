@@ -209,7 +209,7 @@ public:
             return 1;
         });
         const int result = X509_verify_cert(store);
-        // Drop the errors of verification, which would hide the refusal of the certificate.
+        // Drops the verification errors, which would hide that we refuse the certificate.
         ERR_clear_error();
         if (result <= 0 && self.faults_.empty()) self.record_fault(store);
         if (pins.empty() && self.faults_.empty()) return self.callback_exception_ ? 0 : result;

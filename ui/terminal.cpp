@@ -322,7 +322,7 @@ bool Terminal::take_over() {
     // would overwrite the user's.
     if (std::exchange(restored_, false)) {
         pending_ += modes_.save;
-        // Must exist before the first change to the terminal.
+        // `crash_restore_` must exist before the terminal is changed for the first time.
         std::string sequences = modes_.restore;
         for (const char* const capability : {"sgr0", "cnorm", "rmcup"})
             sequences += control_sequence(capability);

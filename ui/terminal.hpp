@@ -43,9 +43,9 @@ public:
     // is buffered here.
     std::optional<Key> read_key();
 
-    // Returns a delay (ESCDELAY in milliseconds, else 25 ms) after an ESC that may be a key or
-    // begin a sequence. If nothing follows within it, call expire_key(), and read_key() returns
-    // the key.
+    // Returns a delay if the input ends with an ESC that is a key or begins a sequence. The
+    // delay is ESCDELAY in milliseconds, or else 25 ms. If no input arrives before it is over,
+    // call expire_key(); read_key() then returns the key.
     std::optional<std::chrono::milliseconds> key_timeout() const;
     void expire_key() { parser_.expire(); }
 

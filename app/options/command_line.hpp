@@ -1,9 +1,9 @@
 // Parses a command line by a table of options, which also generates --help.
 //
-// A row names the options that it excludes or needs: by their names, or by their letters if
-// they have no names. The errors about options that cannot be combined follow from these names.
-// A target, or a value such as --expect=none, acts like an option if it is added to the command
-// line.
+// A row lists the names of the options that it excludes or needs, or the letters of those that
+// have no names. The errors about options that cannot be combined follow from these lists. With
+// CommandLine::add_if(), a program can add a target, or a value such as --expect=none, which is
+// then checked like an option.
 #pragma once
 
 #include "app/protocol/framing.hpp"

@@ -536,10 +536,10 @@ End Session::explained_end(End end) const {
     return end;
 }
 
-// Returns the end to report once all messages are answered. The peer may close early then. Once
-// our side is closed, a peer that does not close in time is `unclosed`, unless nobody waits for
-// it. If the expected replies are known, it may also close without close_notify, but neither
-// inside a message nor without a WebSocket close frame.
+// Returns the end to report once all messages are answered. The peer may then close early. Once
+// our side is closed, a peer that does not close in time is `unclosed`, except with UDP or if
+// close_timeout is 0. If the right replies are known, a missing close_notify is no failure
+// after a whole message, but a missing WebSocket close frame is one.
 End Session::finished_end(End end) const {
     const End clean{Reason::clean, By::us, "closed"};
     if (end.reason == Reason::closed_early) return clean;

@@ -294,7 +294,8 @@ std::string Reporter::bad_reply_text(const Message& message, const Reply& reply)
     return text + part("now", reply.payload, at);
 }
 
-// Adds the size of a payload that is shown only in part.
+// Returns rows that show the payload around the difference, as a hex dump with `hex`. If they
+// do not show the whole payload, the label contains its size.
 std::string Reporter::part(const char* name, std::string_view payload,
                            std::size_t difference) const {
     const std::size_t before = std::max(difference, hex_bytes_before) - hex_bytes_before;

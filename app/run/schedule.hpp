@@ -11,8 +11,8 @@
 
 namespace yodel {
 
-// Spreads messages or connections over time, evenly or at a climbing rate. Each time is
-// computed from its number, to the nanosecond, so that a long run does not drift.
+// Spreads messages or connections over time, evenly or at a climbing rate. The planned time of
+// a message is computed from its number, to the nanosecond, so that a long run does not drift.
 class Pace {
 public:
     // Plans `messages` (at least 1) per span (longer than zero).

@@ -70,8 +70,8 @@ public:
     virtual bool over() const { return left_ == 0; }  // no message is left
     void end_after(std::uint64_t count) { left_ = count; }
     virtual Trouble trouble() const { return {}; }
-    // Returns true if our sending side must be closed as soon as the source ends, before the
-    // last replies, because the service may not reply until it sees the end of its input.
+    // Returns true if our sending side must be closed as soon as the source ends, even if
+    // replies are outstanding. The service may not send them until it reads EOF.
     virtual bool ends_sending() const { return false; }
 
     virtual void left_flight(const Message&) {}  // answered in time, or lost

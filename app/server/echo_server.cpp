@@ -213,7 +213,8 @@ private:
     bool failed_ = false;  // already counted as failed; later errors are consequences
 };
 
-// Without max_buffer, a client may send a whole message of any length before it reads.
+// Without max_buffer, the limit admits the longest length-prefixed message, so that a client
+// may send the whole message before it reads.
 std::size_t EchoServer::Options::buffer() const {
     const std::size_t max_payload = std::min(max_frame, framing->max_payload());
     const std::size_t message = framing->has_length() ? framing->overhead() + max_payload : 0;

@@ -126,10 +126,10 @@ struct EchoLimits {
     std::size_t message;  // bytes of a message, with a length-prefixed framing
 };
 
-// Without faults, echoes every byte as it arrives. A message of a length-prefixed framing is
-// answered once it is whole; until then, its received part is held in memory. If the framing
-// defines a greeting and replies, sends these instead, and answers each byte of a message as it
-// arrives. All that is passed by reference must outlive the responder.
+// Returns a responder, which everything passed by reference must outlive. Without faults, it
+// echoes every byte as it arrives, but holds a length-prefixed message in memory until it is
+// whole. If the framing defines a greeting and replies, it sends them instead of echoes, and
+// answers each byte of a message as it arrives.
 std::unique_ptr<Responder> make_responder(ev::Loop& loop, const Faults& faults,
                                           const Framing& framing, EchoLimits limits,
                                           std::uint64_t connection, bufio::Stream& stream);

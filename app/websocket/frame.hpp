@@ -96,7 +96,7 @@ private:
     Key key_ = 0;
     std::uint64_t payload_size_ = 0;
     std::uint64_t payload_left_ = 0;  // bytes of its payload still to be read
-    bool head_read_ = false;          // its head was read
+    bool head_read_ = false;          // if false, the next byte belongs to a head
     std::string control_;             // the payload of the last control frame
     // The message in progress.
     bool fragmented_ = false;

@@ -172,7 +172,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
     Session::Options& session = to.run.session;
     bufio::Endpoint& endpoint = session.endpoint;
     return {{"Connection:"},
-            {"-4", "use IPv4 only; -6: IPv6 only; -n: no look-ups",
+            {"-4", "use only IPv4, or IPv6 with -6; -n skips look-ups",
              set(endpoint.family, AF_INET), "unixsock"},
             {"-6", "", set(endpoint.family, AF_INET6), "4 unixsock"},
             {"-n", "", into(endpoint.numeric), "unixsock"},

@@ -64,7 +64,7 @@ std::vector<Option> yodel_table(YodelOptions& to) {
          into(to.interval, interval_value), "examine read", "", "generated"},
         {"--examine", "check what echo servers usually get wrong", {}, "other-replies"},
         {"Recording and replay:"},
-        {"-r, --read=FILE", "show a recording; then connect to a given target",
+        {"-r, --read=FILE", "show a recording, then connect to TARGET if given",
          into(to.recording_file), "z examine replay"},
         {"--replay=FILE", "replay a recording and require its replies", into(to.recording_file),
          "z examine"},

@@ -130,7 +130,7 @@ TEST_CASE("the help lists the options in columns, within 80") {
     CHECK(count(help) <= 50);
     CHECK(count(server_help()) <= 34);
     CHECK(test::words_of(only_load).size() <= 20);
-    for (const char* row : {"\nConnection:\n  -4   ", "-6: IPv6 only", "\n      --tls     ",
+    for (const char* row : {"\nConnection:\n  -4   ", "or IPv6 with -6", "\n      --tls     ",
                             "\n      --cacert=FILE  ", "\n  -f, --framing=F   "})
         CHECK(test::contains(help, row));
     CHECK_FALSE(test::contains(help, "\n  -6"));

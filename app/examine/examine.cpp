@@ -441,7 +441,7 @@ enum Kind : unsigned { tcp = 1, tls = 2, udp = 4, ws = 8, sized = 16, frames = 3
 constexpr unsigned bytes = tcp | tls;
 constexpr unsigned streams = bytes | ws;
 constexpr unsigned every = streams | udp;
-constexpr unsigned much = again | size | pieces;
+constexpr unsigned bulk = again | size | pieces;
 constexpr std::string_view reset_ended =
     "a reset ended the server, by SIGPIPE or an unhandled error";
 
@@ -462,14 +462,14 @@ constexpr Check all_checks[] = {
     {sized, again | pieces, "accepts a length in pieces",
      [](auto& exam) { send_cut(exam, 1, exam.framing.overhead()); }},
     {ws, pieces, "accepts a ping between fragments", fragments},
-    {streams, much, "echoes a thousand messages together",
+    {streams, bulk, "echoes a thousand messages together",
      [](auto& exam) { Client(exam).queue_thousand().expect(); }},
     {longs, size | pieces, "echoes a message of 70000 bytes",
      [](auto& exam) { Client(exam).echo(std::string(70'000, 'x')); }},
-    {streams, much, "echoes everything to a slow reader", slow_reader},
+    {streams, bulk, "echoes everything to a slow reader", slow_reader},
     {every, many, "serves a second client while the first is idle", idle_client},
     {every, again | pieces | many, "serves twenty clients together", twenty_clients},
-    {tcp, much, "answers everything after a half-close, and closes",
+    {tcp, bulk, "answers everything after a half-close, and closes",
      [](auto& exam) { Client(exam).queue_thousand().finish(); }},
     {tls, again, "answers close_notify",
      [](auto& exam) { Client(exam).echo("goodbye").finish(); }},

@@ -101,7 +101,7 @@ inline constexpr auto duration_value =
     kind(parse_duration, "a duration such as 1.5s, 200ms or 2m");
 inline constexpr const char* a_size = "a size such as 512, 64k or 32M";
 inline constexpr auto size_value = kind(parse_size, a_size);
-inline constexpr auto positive_size = kind(
+inline constexpr auto positive_size_value = kind(
     [](std::string_view text) {
         const auto size = parse_size(text);
         return size && *size > 0 ? size : std::nullopt;

@@ -96,8 +96,8 @@ void check_host(const std::string& text, const TargetForm& form, bool is_alone, 
 }
 
 // Splits the text into the host and the port. The port may also be the next word.
-void split_words(const std::string& text, std::vector<std::string>& words,
-                 const TargetForm& form, const char* default_port, Target& to) {
+void split_host_and_port(const std::string& text, std::vector<std::string>& words,
+                         const TargetForm& form, const char* default_port, Target& to) {
     const bool is_address = numeric_family(text) == AF_INET6 || text.ends_with(']');
     const std::size_t colon = is_address ? text.npos : text.rfind(':');
     const bool is_word = colon == text.npos;
@@ -141,7 +141,7 @@ Target take_target(std::vector<std::string>& words, const TargetForm& form) {
         text.pop_back();
     if (form.schemes && text.find('@') != text.npos)
         throw UsageError("a target cannot contain a user name or password");
-    split_words(text, words, form, default_port, target);
+    split_host_and_port(text, words, form, default_port, target);
     return target;
 }
 

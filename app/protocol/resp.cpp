@@ -28,7 +28,7 @@ bool is_double(std::string_view text) {
 }
 
 // Checks a value without a length.
-ReplyLine read_scalar(char type, std::string_view value) {
+ReplyLine check_scalar(char type, std::string_view value) {
     const auto checked = [](bool valid, const char* fault) {
         return ReplyLine{.fault = valid ? nullptr : fault};
     };
@@ -137,7 +137,7 @@ ReplyLine resp_line(std::string_view line, std::string_view /*before*/) {
     const auto is_one_of = [type](std::string_view types) {
         return types.find(type) != types.npos;
     };
-    if (is_one_of("+-:_#,(")) return read_scalar(type, line.substr(1));
+    if (is_one_of("+-:_#,(")) return check_scalar(type, line.substr(1));
     if (line == "$-1" || line == "*-1") return {};
     if (!is_one_of("$!=*~>%|")) return {.fault = "which is not valid for -f resp"};
     const auto count = parse_count(line.substr(1));

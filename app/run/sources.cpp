@@ -29,7 +29,7 @@ constexpr unsigned modulus = 23;
 // A file is limited in size, so that its lines need no limit.
 LineReader::LineReader(const Options& options, bool whole)
     : options_(options),
-      whole_(whole),
+      is_raw_(whole),
       decoder_(*find_framing("line"), options.messages_file.value_or("-") == "-"
                                           ? options.max_frame
                                           : std::numeric_limits<std::size_t>::max() / 2) {}
@@ -39,7 +39,7 @@ std::optional<Outgoing> LineReader::next() {
     if (bytes.empty()) return std::nullopt;
     std::string_view payload = bytes.substr(0, chunk);
     used_ = payload.size();
-    if (!whole_) {
+    if (!is_raw_) {
         const Decoder::Decoded line = decoder_.next(bytes);
         if (line.kind == Decoder::Decoded::Kind::error) refuse(line.error);
         const bool whole = line.kind == Decoder::Decoded::Kind::message;
@@ -100,7 +100,7 @@ void LineReader::refuse(const std::string& text) {
     const std::string line = "line " + std::to_string(line_number_) + ": " + text;
     if (file && *file != "-")
         trouble_.text = "--messages: " + *file + ": " + line;
-    else if (!whole_)
+    else if (!is_raw_)
         trouble_.text = "standard input, " + line;
 }
 

@@ -122,7 +122,7 @@ private:
     void refuse(const std::string& text);
 
     const Options options_;
-    const bool whole_;
+    const bool is_raw_;
     bufio::Buffer buffer_;
     Decoder decoder_;
     std::size_t used_ = 0;           // bytes that the message from next() occupies

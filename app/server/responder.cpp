@@ -41,7 +41,7 @@ public:
             if (end_) return ev::Time::max();
             const std::size_t space = limit_ - std::min(limit_, stream_.pending());
             const std::size_t max = std::min(space, max_write);
-            const std::size_t count = framing_.has_length() ? whole_frames(max) : max;
+            const std::size_t count = framing_.has_length() ? whole_frames_size(max) : max;
             const std::string_view bytes = stream_.received().substr(0, count);
             if (bytes.empty() || !stream_.write(framing_.reply ? reply_to(bytes) : bytes))
                 return ev::Time::max();
@@ -66,7 +66,7 @@ private:
     }
 
     // Returns the number of bytes at the front, at most `max`, that belong to whole messages.
-    std::size_t whole_frames(std::size_t max) {
+    std::size_t whole_frames_size(std::size_t max) {
         const std::string_view bytes = stream_.received();
         max = std::min(max, bytes.size());
         std::size_t at = std::min(message_bytes_left_, max);

@@ -237,7 +237,7 @@ std::vector<Option> message_options(ClientOptions& to) {
              [&](auto& text) { session.framing = framing_value(text, false); }, no_framing},
             {"-C", "", set(session.framing, find_framing("crlf")), no_framing},
             {"--max-frame=SIZE", "maximum size of a message (32M)",
-             into(session.max_frame, positive_size)},
+             into(session.max_frame, positive_size_value)},
             {"--expect=echo|any|none", "which reply to expect (echo)",
              into(session.expect, expectation), "z replay examine listen"},
             {"--match=REGEX", "accept any reply that matches (POSIX extended)",

@@ -201,11 +201,11 @@ void plan_load(LoadOptions& options) {
     run.from = options.reads_stdin() ? From::shared_input
                : generates           ? From::generator
                                      : From::input;
-    const bool one_thread = run.from != From::generator;
-    if (one_thread && run.threads > 1 && !options.threads_auto)
+    const bool needs_one_thread = run.from != From::generator;
+    if (needs_one_thread && run.threads > 1 && !options.threads_auto)
         throw UsageError("--threads needs generated messages (-c, --size, --rate or -m), "
                          "because a single thread reads standard input");
-    run.threads = one_thread ? 1 : std::min(run.threads, run.connections);
+    run.threads = needs_one_thread ? 1 : std::min(run.threads, run.connections);
     if (run.probe && !run.probe_interval) {
         run.length = std::exchange(run.session.max_time, std::nullopt);
         run.session.early_close = "closed before the end of the run";

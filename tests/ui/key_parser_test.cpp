@@ -226,7 +226,7 @@ TEST_CASE("the parser waits only for bytes that could be a key by themselves") {
 }
 
 TEST_CASE("truncates a paste at its limit, and marks it") {
-    for (const std::size_t more : {0, 1, 10}) {
+    for (const std::size_t more : {0U, 1U, 10U}) {
         const std::string text(KeyParser::max_paste, 'a');
         const std::string sent = "\x1b[200~" + text + std::string(more, 'b') + "\x1b[201~k";
         CHECK(keys_of(sent, 9) == "paste:" + text + (more > 0 ? " truncated k" : " k"));

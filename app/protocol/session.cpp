@@ -366,7 +366,7 @@ Session::Due Session::first_due() const {
     add(Deadline::reply, p.awaited_since, options.reply_timeout);
     if (open) add(Deadline::greeting, p.greeted_at, options.greeting_time);
     if (finishing && in_flight() > 0 && !stream_->finishing() && !options.stays_open)
-        add(Deadline::quiet, p.heard_at, quiet_time);
+        add(Deadline::quiet, std::max(p.heard_at, p.active_at), quiet_time);
     if (finishing && in_flight() == 0) add(Deadline::end, end_deadline(), {});
     const bool answers = options.listens() && (!options.websocket || unsent());
     add(Deadline::early_close, p.peer_ended_at, answers ? options.answer_time : ev::Duration());

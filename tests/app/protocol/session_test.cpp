@@ -235,6 +235,9 @@ TEST_CASE("finishes only after the replies, and waits for the end of the server"
         {"replies restart the wait for it",
          R"(send a; send b; finish; +300ms; peer answers a; +0ms; reports right a=a in 300ms
             +499ms; peer got no end; +1ms; peer got the end; disconnect; reports lost b)"},
+        {"a reply that arrives slowly",
+         R"(send a; finish; +400ms; peer sends a; +499ms; peer got no end; +1ms; peer got the end
+            peer sends \n; peer ends; reports right a=a in 900ms; closed clean)"},
         {"a peer that stays open", R"_(-q 1ms; finish; +1ms
                                       closed unclosed "the server did not close within 1ms (-q)")_"},
         {"and is not awaited", R"(-q 0ms; finish; closed clean "closed")"},

@@ -201,13 +201,14 @@ void Ledger::release() {
 void Ledger::drop_answered() {
     constexpr std::size_t enough = 64 * 1024;
     const std::size_t size = in_flight_.bytes + late_.bytes;
-    const bool few_frames = datagrams() && frames_.size() >= 2 * size + enough && all_written();
-    const bool few_entries = first_ > std::max(max_idle_entries, entries_.size() / 2);
-    if (!few_frames && !few_entries) return;
+    const bool drops_frames =
+        datagrams() && frames_.size() >= 2 * size + enough && all_written();
+    const bool drops_entries = first_ > std::max(max_idle_entries, entries_.size() / 2);
+    if (!drops_frames && !drops_entries) return;
     std::erase_if(entries_, [](const Entry& entry) { return entry.over; });
     first_ = 0;
     oldest_ = late_.count;
-    if (!few_frames) return;
+    if (!drops_frames) return;
     const std::uint64_t begin = queued() - size;
     std::string frames;
     for (Entry& entry : entries_) {

@@ -106,7 +106,7 @@ public:
     ev::Timer lifetime_timer;                  // end of its lifetime, if limited
     const std::uint32_t number;                // from 1
     State reported_state = State::idle;
-    bool settled = false;  // it has been open, or has failed beside one that has
+    bool settled = false;  // it opened or closed, or it failed after another opened
     bool opened = false;   // the current connection is or was open
     bool worn = false;     // to be replaced, until the replacement is open or has failed
     bool trouble_reported = false;

@@ -10,7 +10,6 @@
 #include "bufio/tls.hpp"
 #include "ev/backends/backends.hpp"
 #include "ev/loop.hpp"
-#include "ui/text.hpp"
 
 #include <unistd.h>
 

@@ -10,7 +10,6 @@
 #include "app/protocol/event.hpp"
 #include "app/text/json.hpp"
 #include "app/text/units.hpp"
-#include "ui/text.hpp"
 
 #include <algorithm>
 #include <deque>

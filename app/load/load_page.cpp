@@ -3,7 +3,6 @@
 #include "app/screen/signs.hpp"
 #include "app/screen/status_line.hpp"
 #include "app/text/units.hpp"
-#include "ui/text.hpp"
 
 #include <unistd.h>
 

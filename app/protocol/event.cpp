@@ -2,7 +2,6 @@
 
 #include "app/protocol/framing.hpp"
 #include "app/text/units.hpp"
-#include "ui/text.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,6 @@
 
 #include "app/protocol/resp.hpp"
 #include "app/text/units.hpp"
-#include "ui/text.hpp"
 
 #include <limits>
 #include <utility>

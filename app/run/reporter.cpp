@@ -4,7 +4,6 @@
 #include "app/text/json.hpp"
 #include "app/text/output.hpp"
 #include "app/text/units.hpp"
-#include "ui/text.hpp"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 #include "app/text/json.hpp"
 
-#include "ui/text.hpp"
+#include "app/text/units.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -4,7 +4,6 @@
 #include "app/text/system.hpp"
 #include "app/text/units.hpp"
 #include "ev/backends/backends.hpp"
-#include "ui/text.hpp"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>

@@ -1,7 +1,5 @@
 #include "app/text/units.hpp"
 
-#include "ui/text.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>

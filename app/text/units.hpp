@@ -1,8 +1,12 @@
 // Parses and formats escapes, durations, sizes, numbers and times of day for users. A parser
 // accepts no surrounding spaces, and returns none for an invalid text.
+//
+// The other rooms of app include ui/text.hpp, which makes foreign bytes visible, through this
+// file.
 #pragma once
 
 #include "ev/time.hpp"
+#include "ui/text.hpp"
 
 #include <chrono>
 #include <cstddef>

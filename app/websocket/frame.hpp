@@ -5,14 +5,14 @@
 // binary), a length (four bytes in network order) and a payload. It never sees a fragment.
 #pragma once
 
+#include "app/text/units.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "ui/text.hpp"
 
 namespace yodel::websocket {
 

@@ -1,7 +1,7 @@
 #include "app/websocket/transport.hpp"
 
+#include "app/text/units.hpp"
 #include "bufio/tls.hpp"
-#include "ui/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -27,7 +27,7 @@ class Walls(unittest.TestCase):
 
     def test_reads_rooms_and_programs_from_cmake(self):
         self.assertEqual({walls.room_of(path) for path in walls.sources(ROOT)}, ARROWS.keys())
-        self.assertEqual(ARROWS["app/websocket"], {"ui/text", "bufio"})
+        self.assertEqual(ARROWS["app/websocket"], {"app/text", "bufio"})
         self.assertEqual(ARROWS["bufio"], {"ev", "ev/threads"})
         self.assertIn("app/load", ARROWS["app/yodel_load"])
         self.assertNotIn("app/load", ARROWS["app/yodel"])

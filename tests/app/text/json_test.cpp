@@ -1,8 +1,8 @@
 #include "app/text/json.hpp"
 
+#include "app/text/units.hpp"
 #include "tests/support/random.hpp"
 #include "tests/ui/locale.hpp"
-#include "ui/text.hpp"
 
 using namespace std::chrono_literals;
 using namespace std::string_literals;

@@ -1,8 +1,8 @@
 // The server's part of the opening handshake, made without the code under test.
 #pragma once
 
+#include "app/text/units.hpp"
 #include "bufio/tls.hpp"
-#include "ui/text.hpp"
 
 #include <string>
 

@@ -3,7 +3,6 @@
 #include "tests/support/catch.hpp"
 
 #include <random>
-#include <unordered_map>
 
 using namespace std::chrono_literals;
 using ev::Time;
@@ -15,30 +14,6 @@ Time at(ev::Duration since_start) { return Time{} + since_start; }
 
 ev::Duration ns(std::size_t count) {
     return ev::Duration(static_cast<ev::Duration::rep>(count));
-}
-
-using Timers = std::vector<TimerQueue::Item*>;
-
-// A queue that owns its timers.
-struct Queue : TimerQueue {
-    Item* create() {
-        auto made = std::make_unique<Item>();
-        Item* const timer = made.get();
-        items.emplace(timer, std::move(made));
-        return timer;
-    }
-    void destroy(Item* timer) {
-        remove(*timer);
-        items.erase(timer);
-    }
-    std::unordered_map<Item*, std::unique_ptr<Item>> items;
-};
-
-Timers turn(TimerQueue& queue, Time now) {
-    Timers due;
-    queue.begin_turn();
-    while (auto* const timer = queue.pop_due(now)) due.push_back(timer);
-    return due;
 }
 
 // Returns the number of operations of a random test: only a percentage of `usual` on slow
@@ -57,17 +32,18 @@ int steps(int usual) {
 // insertion.
 class Twins {
 public:
-    explicit Twins(std::size_t population) {
-        while (timers_.size() < population) timers_.push_back({queue_.create(), 0, {}});
-    }
+    explicit Twins(std::size_t population) : timers_(population) {}
 
     void operate() {
         Twin& timer = timers_[below(timers_.size())];
         switch (below(8)) {
         case 0: return cancel(timer);
-        case 1: return replace(timer);
+        case 1:
+            cancel(timer);
+            timer.item = std::make_unique<TimerQueue::Item>();
+            return;
         case 2:
-        case 3: return start(timer, timer.slot->deadline() + ns(below(20)));
+        case 3: return start(timer, timer.item->deadline() + ns(below(20)));
         default: return start(timer, now_ + ns(below(50)) - 10ns);
         }
     }
@@ -77,21 +53,21 @@ public:
         turn_ = operations_;
         const auto next = queue_.begin_turn();
         require(queue_.empty() == model_.empty(), "is empty");
-        require(model_.empty() || next <= model_.begin()->first, "has a first deadline");
+        require(model_.empty() || next <= model_.begin()->first.first, "has a first deadline");
         while (auto* const fired = queue_.pop_due(now_)) {
             const auto expected = due();
             require(expected != model_.end(), "has a due timer");
-            require(fired == expected->second->slot, "returns the first timer");
-            require(fired->deadline() <= now_ && !fired->pending(), "returns a due timer");
-            expected->second->started = 0;
-            model_.erase(expected);
+            require(fired == expected->second->item.get(), "returns the first timer");
+            require(!fired->pending(), "returns a timer that is no longer pending");
+            forget(*expected->second);
             for (auto left = below(3); left > 0; --left) operate();
         }
         require(due() == model_.end(), "returns all timers that are due");
         const auto later = queue_.begin_turn();
         require(queue_.empty() == model_.empty(), "is empty after a turn");
         // The deadline returned by begin_turn() causes no needless turn.
-        require(model_.empty() || later > now_ || model_.begin()->first <= now_, "sleeps");
+        require(model_.empty() || later > now_ || model_.begin()->first.first <= now_,
+                "sleeps");
     }
 
     void finish() {
@@ -103,12 +79,10 @@ public:
     std::size_t below(std::size_t limit) { return random_() % limit; }
 
 private:
-    struct Twin;
-    using Model = std::multimap<Time, Twin*>;
+    using Place = std::pair<Time, int>;  // the deadline, and the number of the operation
     struct Twin {
-        TimerQueue::Item* slot;
-        int started;  // the number of the operation; 0: not pending
-        Model::iterator place;
+        std::unique_ptr<TimerQueue::Item> item = std::make_unique<TimerQueue::Item>();
+        std::optional<Place> place = {};  // none if it is not pending
     };
 
     // REQUIRE would take most of the time.
@@ -118,41 +92,36 @@ private:
 
     void start(Twin& timer, Time deadline) {
         forget(timer);
-        timer.started = ++operations_;
-        timer.place = model_.emplace(deadline, &timer);
-        queue_.start(*timer.slot, deadline);
-        require(timer.slot->deadline() == deadline, "keeps a deadline");
+        timer.place = Place(deadline, ++operations_);
+        model_[*timer.place] = &timer;
+        queue_.start(*timer.item, deadline);
+        require(timer.item->deadline() == deadline, "keeps a deadline");
+        require(timer.item->pending(), "has started a timer");
     }
 
     void cancel(Twin& timer) {
+        require(timer.item->pending() == timer.place.has_value(), "knows the pending timers");
         forget(timer);
-        queue_.remove(*timer.slot);
-        require(!timer.slot->pending(), "cancels a timer");
-    }
-
-    void replace(Twin& timer) {
-        forget(timer);
-        queue_.destroy(timer.slot);
-        timer.slot = queue_.create();
-        require(!timer.slot->pending(), "makes a timer that is not pending");
+        queue_.remove(*timer.item);
+        require(!timer.item->pending(), "cancels a timer");
     }
 
     void forget(Twin& timer) {
-        require(timer.slot->pending() == (timer.started != 0), "knows the pending timers");
-        if (std::exchange(timer.started, 0) != 0) model_.erase(timer.place);
+        if (timer.place) model_.erase(*std::exchange(timer.place, {}));
     }
 
-    Model::iterator due() {
-        const auto late = model_.upper_bound(now_);
+    // Returns the first timer that is due and was started before the turn.
+    std::map<Place, Twin*>::iterator due() {
+        const auto late = model_.upper_bound({now_, operations_});
         const auto first = std::find_if(model_.begin(), late, [&](const auto& entry) {
-            return entry.second->started <= turn_;
+            return entry.first.second <= turn_;
         });
         return first == late ? model_.end() : first;
     }
 
     std::mt19937 random_{2026};
-    Queue queue_;
-    Model model_;
+    TimerQueue queue_;
+    std::map<Place, Twin*> model_;
     std::vector<Twin> timers_;
     Time now_ = at(1h);
     int operations_ = 0;
@@ -221,34 +190,20 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a hundred thousand timers are canceled at random", "[queue]") {
-    Queue queue;
-    std::mt19937 random(2026);
-    Timers timers;
-    for (int left = steps(100'000); left > 0; --left) {
-        timers.push_back(queue.create());
-        queue.start(*timers.back(), at(ns(random() % 1'000'000)));
-        if (left % 1000 == 0) queue.begin_turn();
-    }
-    std::shuffle(timers.begin(), timers.end(), random);
-    for (auto* const timer : timers) queue.remove(*timer);
-    CHECK(queue.begin_turn() == Time::max());
-    CHECK(queue.empty());
-    CHECK(turn(queue, Time::max()).empty());
-}
-
 TEST_CASE("entries of destroyed and restarted timers do not pile up", "[queue]") {
-    Queue queue;
-    auto* const earlier = queue.create();
+    TimerQueue queue;
+    TimerQueue::Item earlier;
     const int often = GENERATE(1, 10, 1'000'000);
     test::allocations.largest = 0;
     for (int left = steps(100'000); left > 0; --left) {
-        auto* const other = queue.create();
-        queue.start(*other, at(1h));
-        queue.start(*earlier, at(left * 1us));
+        TimerQueue::Item other;
+        queue.start(other, at(1h));
+        queue.start(earlier, at(left * 1us));
         if (left % often == 0) queue.begin_turn();
-        queue.destroy(other);
+        queue.remove(other);
     }
     CHECK(test::allocations.largest < 10'000);
-    CHECK(turn(queue, at(2h)) == Timers{earlier});
+    queue.begin_turn();
+    CHECK(queue.pop_due(at(2h)) == &earlier);
+    CHECK(queue.pop_due(at(2h)) == nullptr);
 }

@@ -5,25 +5,6 @@
 using namespace std::chrono_literals;
 using ev::Timer;
 
-TEST_CASE("a timer never fires early, whatever wakes the loop") {
-    FakeLoop loop;
-    auto pipe = make_pipe();
-    pipe.put();
-    int woken = 0, fired = 0, later_fired = 0;
-    ev::Watch watch(loop, pipe.out, ev::readable, [&](ev::Events) { ++woken; });
-    Timer timer(loop, [&] { ++fired; });
-    Timer later(loop, [&] { ++later_fired; });
-    timer.start(80ms);
-    later.start(900ms);
-    loop.turn();
-    loop.turn_after(80ms - 1ns);
-    CHECK(woken == 2);
-    CHECK(fired == 0);
-    loop.turn_after(1ns);
-    CHECK(fired == 1);
-    CHECK(later_fired == 0);
-}
-
 // A wait rounded up to milliseconds for poll(2) is late by up to 900 us here.
 static ev::Duration max_lateness(const std::string& backend) {
     return EV_HAS_PPOLL || backend == "select" ? 500us : 1500us;
@@ -80,43 +61,6 @@ TEST_CASE("a negative duration or a deadline long past is due immediately") {
     timer.start_at(ev::Time::min());
     loop.turn();
     CHECK(fired == 3);
-}
-
-TEST_CASE("a timer started by a descriptor's callback waits for the next turn") {
-    FakeLoop loop;
-    auto pipe = make_pipe();
-    pipe.put();
-    int fired = 0;
-    Timer timer(loop, [&] { ++fired; });
-    ev::Watch watch(loop, pipe.out, ev::readable, [&](ev::Events) {
-        pipe.take();
-        timer.start(0ms);
-    });
-    loop.turn();
-    CHECK(fired == 0);
-    loop.turn();
-    CHECK(fired == 1);
-}
-
-TEST_CASE("a timer cancels, restarts or destroys another that is due in the same turn") {
-    FakeLoop loop;
-    int fired = 0;
-    Timer canceled(loop, [&] { ++fired; });
-    Timer restarted(loop, [&] { ++fired; });
-    std::optional<Timer> ended(std::in_place, loop, [&] { ++fired; });
-    Timer first(loop, [&] {
-        canceled.cancel();
-        restarted.start(1ms);
-        ended.reset();
-    });
-    first.start(1ms);
-    canceled.start(2ms);
-    restarted.start(2ms);
-    ended->start(2ms);
-    loop.turn_after(5ms);
-    CHECK(fired == 0);
-    loop.turn_after(1ms);
-    CHECK(fired == 1);
 }
 
 TEST_CASE("a timer may be destroyed in its own callback, which keeps what it owns") {

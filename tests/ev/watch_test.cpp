@@ -155,26 +155,6 @@ TEST_CASE("an invalid descriptor is an error once, and hides no event of others"
         }
 }
 
-TEST_CASE("a watch destroyed or put to sleep by another's callback is not called") {
-    const bool ends = GENERATE(true, false);
-    FakeLoop loop;
-    auto one = make_pipe(), other = make_pipe();
-    const bool hangs_up = GENERATE(false, true);
-    for (Channel* const pipe : {&one, &other}) hangs_up ? pipe->in.close() : pipe->put();
-    int calls = 0;
-    std::optional<Watch> first, second;
-    const auto watch = [&](Channel& pipe, std::optional<Watch>& rival) {
-        return Watch(loop, pipe.out, ev::readable, [&](Events) {
-            ++calls;
-            ends ? rival.reset() : rival->want(ev::none);
-        });
-    };
-    first = watch(one, second);
-    second = watch(other, first);
-    loop.turn();
-    CHECK(calls == 1);
-}
-
 TEST_CASE("a descriptor number reused in the same turn gets no event of the old descriptor") {
     for (const std::string& backend : backends()) {
         INFO(backend);

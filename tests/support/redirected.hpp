@@ -1,7 +1,7 @@
 // Redirects a standard descriptor to a file, for code that writes to it.
 #pragma once
 
-#include "bufio/fd.hpp"
+#include "ev/fd.hpp"
 
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ public:
 
 private:
     const int fd_;
-    const bufio::Fd before_;
+    const ev::Fd before_;
     std::FILE* const file_ = std::tmpfile();
 };
 

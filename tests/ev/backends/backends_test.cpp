@@ -3,39 +3,16 @@
 #include "ev/loop.hpp"
 #include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/redirected.hpp"
 
 #include <sys/select.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <regex>
 #include <stdexcept>
 #include <system_error>
 
 using namespace std::chrono_literals;
-
-namespace {
-
-// Catches everything written to standard error.
-class ErrorOutput {
-public:
-    ErrorOutput() : kept_(::dup(STDERR_FILENO)) { ::dup2(::fileno(file_), STDERR_FILENO); }
-    ~ErrorOutput() {
-        ::dup2(kept_, STDERR_FILENO);
-        std::fclose(file_);
-    }
-    std::string text() const {
-        char bytes[4096];
-        return {bytes,
-                static_cast<std::size_t>(::pread(::fileno(file_), bytes, sizeof bytes, 0))};
-    }
-
-private:
-    std::FILE* const file_ = std::tmpfile();
-    const Fd kept_;
-};
-
-}  // namespace
 
 TEST_CASE("the error for an unknown backend names it") {
     CHECK_THROWS_WITH(
@@ -104,7 +81,7 @@ TEST_CASE(
 
 TEST_CASE("EV_TRACE writes each turn to standard error") {
     auto pair = make_socketpair();
-    const ErrorOutput output;
+    const test::Redirected output(STDERR_FILENO);
     ::setenv("EV_TRACE", "1", 1);
     ev::Loop loop;
     ::unsetenv("EV_TRACE");
@@ -122,7 +99,7 @@ TEST_CASE("EV_TRACE writes each turn to standard error") {
 }
 
 TEST_CASE("an empty EV_TRACE writes nothing") {
-    const ErrorOutput output;
+    const test::Redirected output(STDERR_FILENO);
     ::setenv("EV_TRACE", "", 1);
     ev::Loop loop;
     ::unsetenv("EV_TRACE");

@@ -15,10 +15,10 @@
 // Sending generated messages does not allocate in the steady state.
 #pragma once
 
-#include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/sources.hpp"
+#include "app/stats/recording.hpp"
 #include "app/stats/results.hpp"
 #include "ev/loop.hpp"
 

@@ -5,9 +5,9 @@
 // begin with the number of the connection, and objects contain it.
 #pragma once
 
-#include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/lane.hpp"
+#include "app/stats/recording.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/text/output.hpp"
 #include "ev/loop.hpp"

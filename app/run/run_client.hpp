@@ -5,12 +5,12 @@
 #pragma once
 
 #include "app/process/sandbox.hpp"
-#include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/reporter.hpp"
 #include "app/run/run.hpp"
 #include "app/run/sources.hpp"
 #include "app/stats/outcome.hpp"
+#include "app/stats/recording.hpp"
 #include "app/stats/results.hpp"
 #include "bufio/dial.hpp"
 #include "ev/loop.hpp"

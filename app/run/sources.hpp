@@ -2,9 +2,9 @@
 // input, stored messages, generated messages, or those of a recording.
 #pragma once
 
-#include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/schedule.hpp"
+#include "app/stats/recording.hpp"
 #include "app/text/exit_status.hpp"
 #include "bufio/buffer.hpp"
 #include "ev/loop.hpp"

@@ -2,10 +2,10 @@
 // keys and drawing.
 #pragma once
 
-#include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/screen/transcript.hpp"
 #include "app/stats/histogram.hpp"
+#include "app/stats/recording.hpp"
 #include "app/stats/results.hpp"
 #include "ev/loop.hpp"
 

@@ -1,5 +1,5 @@
 // Any file is either read as a recording, or refused with a sentence that names a line.
-#include "app/protocol/recording.hpp"
+#include "app/stats/recording.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -1,6 +1,6 @@
 // Writes transcripts and recordings, reads recordings, and refuses bad ones with a sentence.
 
-#include "app/protocol/recording.hpp"
+#include "app/stats/recording.hpp"
 
 #include "tests/app/session_script.hpp"
 #include "tests/support/blocked.hpp"

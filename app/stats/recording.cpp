@@ -1,4 +1,4 @@
-#include "app/protocol/recording.hpp"
+#include "app/stats/recording.hpp"
 
 #include "app/text/units.hpp"
 #include "bufio/fd.hpp"

@@ -115,13 +115,18 @@ std::string Closure::text() const {
     return reason.empty() ? text : text + ": " + reason;
 }
 
+bool FrameReader::can_use(std::string_view wire) const {
+    return head_read_ ? !wire.empty() : wire.size() >= head_size(wire);
+}
+
 // Each iteration makes progress or returns.
 FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to) {
     for (;;) {
         if (!pass_held(to)) return Stop::blocked;
         if (!head_read_) {
-            const std::string_view head = take_head(wire);
-            if (head.empty()) return Stop::blocked;
+            if (!can_use(wire)) return Stop::blocked;
+            const std::string_view head = wire.substr(0, head_size(wire));
+            wire.remove_prefix(head.size());
             if (!begin(head)) return Stop::failed;
             continue;
         }
@@ -148,22 +153,6 @@ bool FrameReader::pass_held(std::span<char>& to) {
     return true;
 }
 
-// Returns an empty view while the head is incomplete.
-std::string_view FrameReader::take_head(std::string_view& wire) {
-    std::string_view head = wire.substr(0, head_size(wire));
-    if (head_.empty() && head.size() >= head_size(head)) {
-        wire.remove_prefix(head.size());
-        return head;
-    }
-    while (head_.size() < head_size(head_)) {
-        if (wire.empty()) return {};
-        head = wire.substr(0, head_size(head_) - head_.size());
-        head_ += head;
-        wire.remove_prefix(head.size());
-    }
-    return head_;
-}
-
 // A message of one frame is written as it arrives. A fragmented message is held until its end,
 // because its length is known only then.
 bool FrameReader::begin(std::string_view head) {
@@ -175,7 +164,6 @@ bool FrameReader::begin(std::string_view head) {
     if (masked_) std::memcpy(&key_, head.data() + head.size() - sizeof key_, sizeof key_);
     payload_left_ = payload_size_;
     head_read_ = true;
-    head_.clear();
     if (is_control(opcode_)) {
         control_.clear();
         return true;

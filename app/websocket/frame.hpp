@@ -64,12 +64,14 @@ public:
         failed,   // the peer has broken the protocol; see closure()
     };
     // Reads frames from `wire`, and writes messages to `to`. Removes the used part from the
-    // front of both.
+    // front of both. Leaves an incomplete head on the wire.
     Stop next(std::string_view& wire, std::span<char>& to);
+    // Returns false if next() needs more bytes than these.
+    bool can_use(std::string_view wire) const;
 
     // If true, next() has output to write, even without more input.
     bool has_output() const { return !fragmented_ && !held_.empty(); }
-    bool has_partial_input() const { return fragmented_ || head_read_ || !head_.empty(); }
+    bool has_partial_input() const { return fragmented_ || head_read_; }
     // Returns one more than the payload bytes held so far of a fragmented message, which is
     // held until it is complete. Returns 0 if no such message is held.
     std::size_t held() const { return fragmented_ ? held_.size() - message_head_size + 1 : 0; }
@@ -80,7 +82,6 @@ public:
 
 private:
     bool pass_held(std::span<char>& to);
-    std::string_view take_head(std::string_view& wire);
     bool begin(std::string_view head);
     const char* fault(std::string_view head) const;
     bool read_closure();
@@ -90,7 +91,6 @@ private:
     bool masked_;
     std::uint64_t max_message_;
     // The frame in progress.
-    std::string head_;  // the incomplete head
     Opcode opcode_ = Opcode::continuation;
     bool is_final_ = true;
     Key key_ = 0;

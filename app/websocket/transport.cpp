@@ -25,9 +25,10 @@ constexpr std::size_t piece = 64 * 1024;
 // Maximum number of interim responses before the final one.
 constexpr int max_interim = 16;
 
-// Memory to read into, shared by all transports of a thread.
-std::array<char, piece>& read_buffer() {
-    static thread_local const auto bytes = std::make_unique<std::array<char, piece>>();
+// Memory to read into after an incomplete head, shared by all transports of a thread.
+using ReadBuffer = std::array<char, max_frame_head + piece>;
+ReadBuffer& read_buffer() {
+    static thread_local const auto bytes = std::make_unique<ReadBuffer>();
     return *bytes;
 }
 
@@ -82,13 +83,15 @@ public:
     }
 
     IoResult read(char* to, std::size_t size) override {
-        std::array<char, piece>& fresh = read_buffer();
         IoResult below{end_below_.value_or(IoStatus::done)};
-        if (!holds_input() && !end_below_)
-            below = below_->read(fresh.data(), std::min(size, fresh.size()));
+        std::string_view wire = undecoded_;
+        if (!holds_input() && !end_below_) {
+            ReadBuffer& bytes = read_buffer();
+            char* const fresh = bytes.data() + wire.copy(bytes.data(), wire.size());
+            below = below_->read(fresh, std::min(size, piece));
+            wire = {bytes.data(), wire.size() + below.count};
+        }
         if (rejected_) return forward({below.status});
-        std::string_view wire = undecoded_.empty() ? std::string_view(fresh.data(), below.count)
-                                                   : std::string_view(undecoded_);
         std::span<char> space(to, size);
         const IoStatus status = read_frames(wire, space);
         const IoResult result{status, size - space.size()};
@@ -102,7 +105,7 @@ public:
         if (below.status == IoStatus::end_of_input) {
             below.status = IoStatus::failed;
             fail({Reason::truncated, By::peer,
-                  reader_.has_partial_input()
+                  reader_.has_partial_input() || !undecoded_.empty()
                       ? "ended the connection inside a message without a close frame"
                       : "ended the connection without a close frame"});
         }
@@ -154,7 +157,7 @@ private:
     }
 
     IoResult receive_opening() {
-        std::array<char, piece>& bytes = read_buffer();
+        ReadBuffer& bytes = read_buffer();
         const IoResult result = below_->read(bytes.data(), bytes.size());
         undecoded_.append(bytes.data(), result.count);
         opened_ = client_ ? take_response() : take_request();
@@ -171,7 +174,8 @@ private:
     }
 
     bool holds_input() const {
-        return !rejected_ && (!undecoded_.empty() || reader_.has_output() || pending_stop_);
+        return !rejected_ &&
+               (reader_.has_output() || pending_stop_ || reader_.can_use(undecoded_));
     }
     // Both remove the peer's part of the handshake from the front of undecoded_, which may
     // contain more. They return true if the WebSocket is open.
@@ -321,7 +325,7 @@ private:
     int interim_count_ = 0;  // responses before the final one
     // Input.
     FrameReader reader_;
-    std::string undecoded_;  // frames that were read and not yet turned into messages
+    std::string undecoded_;  // bytes that were read and not yet turned into messages
     // A close frame or a failure that is held for the next read, so that the messages before it
     // can be answered before the connection ends.
     std::optional<FrameReader::Stop> pending_stop_;

@@ -44,7 +44,7 @@ Result read(std::string_view bytes, bool masked, std::size_t piece, std::size_t 
     FrameReader reader(masked, longest);
     Result result;
     std::string buffer(space, '\0');
-    for (std::string_view wire; result.failure == 0;) {
+    for (std::string_view wire = bytes.substr(0, 0); result.failure == 0;) {
         std::span<char> to(buffer);
         const std::size_t before = wire.size();
         const FrameReader::Stop stop = reader.next(wire, to);
@@ -57,11 +57,14 @@ Result read(std::string_view bytes, bool masked, std::size_t piece, std::size_t 
         }
         if (stop == FrameReader::Stop::closed) result.failure = 1;
         if (stop != FrameReader::Stop::blocked) continue;
-        assert(wire.empty() || to.size() < space || wire.size() < before);
-        if (!wire.empty() || reader.has_output()) continue;
+        if (reader.has_output() || reader.can_use(wire)) {
+            assert(to.size() < space || wire.size() < before);
+            continue;
+        }
         if (bytes.empty()) break;
-        wire = bytes.substr(0, piece);
-        bytes.remove_prefix(wire.size());
+        const std::size_t more = std::min(piece, bytes.size());
+        wire = {wire.data(), wire.size() + more};
+        bytes.remove_prefix(more);
     }
     keep_whole(result.messages);
     return result;

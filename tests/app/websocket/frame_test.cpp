@@ -33,7 +33,7 @@ Heard hear(std::string_view bytes, bool masked, std::size_t piece, std::size_t s
     Heard heard;
     std::string buffer(space, '\0');
     std::string part;  // messages not yet described
-    for (std::string_view wire;;) {
+    for (std::string_view wire = bytes.substr(0, 0);;) {
         std::span<char> to(buffer);
         const std::size_t before = wire.size();
         const FrameReader::Stop stop = reader.next(wire, to);
@@ -56,15 +56,19 @@ Heard hear(std::string_view bytes, bool masked, std::size_t piece, std::size_t s
                                             std::string(reader.control())}));
             break;
         case FrameReader::Stop::blocked:
-            if (!wire.empty() && got.empty() && wire.size() == before) FAIL("is stuck");
-            if (!wire.empty() || reader.has_output()) break;
+            if (reader.has_output() || reader.can_use(wire)) {
+                if (got.empty() && wire.size() == before) FAIL("is stuck");
+                break;
+            }
             if (bytes.empty()) {
-                if (!reader.has_partial_input() && !part.empty()) FAIL("is not inside");
-                if (reader.has_partial_input()) add_to(heard.events, "inside");
+                const bool inside = reader.has_partial_input() || !wire.empty();
+                if (!inside && !part.empty()) FAIL("is not inside");
+                if (inside) add_to(heard.events, "inside");
                 return heard;
             }
-            wire = bytes.substr(0, piece);
-            bytes.remove_prefix(wire.size());
+            piece = std::min(piece, bytes.size());
+            wire = {wire.data(), wire.size() + piece};
+            bytes.remove_prefix(piece);
         }
     }
 }

@@ -113,7 +113,7 @@ Fd open_socket(int family, bool udp) {
     return fd;
 }
 
-// [::] does not include 0.0.0.0, whatever the system's default is.
+// Makes [::] exclude 0.0.0.0, whatever the system's default is.
 bool bind_socket(int fd, const Address& address) {
     const int on = 1;
     if (address.family() == AF_INET6)
@@ -146,7 +146,7 @@ bool is_address_of(int family, const std::string& text) {
     return text.find('\0') == text.npos && ::inet_pton(family, text.c_str(), &ignored) == 1;
 }
 
-// Returns true for labels of these characters, separated by dots, whatever the locale.
+// Returns true for labels of ASCII letters, digits, - and _, separated by dots.
 bool is_host_name(std::string_view name) {
     constexpr char characters[] =
         "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
@@ -176,8 +176,8 @@ std::string name_in_certificate(const std::string& host) {
         return is_address_of(AF_INET6, address) && scope + 1 < host.size() ? address
                                                                            : std::string();
     }
-    const bool dotted = !host.empty() && host.back() == '.';
-    const std::string name = host.substr(0, host.size() - (dotted ? 1 : 0));
+    const bool has_final_dot = !host.empty() && host.back() == '.';
+    const std::string name = host.substr(0, host.size() - (has_final_dot ? 1 : 0));
     return is_host_name(name) && !is_address(name) ? name : std::string();
 }
 

@@ -26,7 +26,7 @@ struct Address {
     int port() const;          // 0 if the family has no ports
     std::string text() const;  // 127.0.0.1:7, [::1]:7, the path, or "unnamed"
     bool is_wildcard() const;  // 0.0.0.0 or [::], which stand for any address
-    // Includes 255.255.255.255, but not the broadcast address of a single network.
+    // True for 255.255.255.255, but not for the broadcast address of a single network.
     bool is_multicast() const;
 };
 
@@ -42,14 +42,14 @@ void prepare_socket(int fd, bool is_tcp);
 Fd open_socket(int family, bool udp = false);  // prepared; on failure empty, with errno set
 
 bool bind_socket(int fd, const Address& address);  // sets errno on failure
-int pending_socket_error(int fd);                  // clears it; 0 if there is none
+int pending_socket_error(int fd);                  // returns and clears it, or returns 0
 std::size_t ephemeral_port_count();                // 0 if unknown
 
 bool is_address(const std::string& text);  // numeric IPv4 or IPv6, without a scope
 
 // Returns the host in the form that certificates use: an IPv6 address without its scope, a name
-// without its final dot, or an empty text if the host is neither an address nor a name.
-// Wildcards and a leading dot, which OpenSSL would treat as a wildcard, are refused.
+// without its final dot, or an empty text if the host is neither an address nor a name. A name
+// contains no wildcard and no leading dot, which OpenSSL would treat as a wildcard.
 std::string name_in_certificate(const std::string& host);
 
 }  // namespace bufio

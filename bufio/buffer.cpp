@@ -22,7 +22,7 @@ bool Buffer::append(std::string_view bytes) {
     return true;
 }
 
-// Shrinks a buffer that is almost empty, and so copies few bytes compared with its capacity.
+// Shrinks a large buffer once it is almost empty, so that few bytes must be copied.
 void Buffer::consume(std::size_t count) {
     assert(count <= size());
     begin_ += count;
@@ -36,8 +36,8 @@ void Buffer::consume(std::size_t count) {
 
 // Takes amortized constant time per byte. Moves N bytes to the front only after N bytes were
 // consumed, and doubles a capacity of N only after N bytes were appended. If doubling twice
-// would exceed the limit, the capacity grows to the limit in one step. Otherwise a later growth
-// would copy more than half of the limit, which needs much memory and gains little.
+// would exceed the limit, the capacity grows to the limit in one step. A second step would copy
+// more than half of the limit, which needs much memory and gains little.
 char* Buffer::reserve(std::size_t count) {
     if (count > limit_ - size()) return nullptr;
     if (count > capacity_ - end_) {

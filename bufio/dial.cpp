@@ -19,25 +19,27 @@ namespace bufio {
 
 // --- Look-up.
 
-// Returns neither addresses nor an error if a name needs the resolver, but the flags exclude
-// it.
+// Returns neither addresses nor an error if the name needs the resolver, which `flags`
+// excludes.
 static LookupResult call_getaddrinfo(const Endpoint& endpoint, int flags = 0) {
     addrinfo hints{};
     hints.ai_family = endpoint.family;
     hints.ai_socktype = endpoint.udp ? SOCK_DGRAM : SOCK_STREAM;
     // RFC 6761 reserves the name localhost for the loopback, so it is resolved without the
     // resolver, which may lack a hosts file.
-    const bool local = endpoint.host == "localhost";
-    hints.ai_flags = flags | (endpoint.passive && !local ? AI_PASSIVE : 0);
+    const bool is_localhost = endpoint.host == "localhost";
+    hints.ai_flags = flags | (endpoint.passive && !is_localhost ? AI_PASSIVE : 0);
     addrinfo* list = nullptr;
-    const char* const host = local || endpoint.host.empty() ? nullptr : endpoint.host.c_str();
+    const char* const host =
+        is_localhost || endpoint.host.empty() ? nullptr : endpoint.host.c_str();
     const int code = ::getaddrinfo(host, endpoint.service.c_str(), &hints, &list);
     if (code == EAI_MEMORY) throw std::bad_alloc();
     if (code == EAI_SYSTEM) return {{}, std::generic_category().message(errno)};
-    if (code == EAI_NONAME && flags == AI_NUMERICHOST && !endpoint.numeric && !local) return {};
+    if (code == EAI_NONAME && flags == AI_NUMERICHOST && !endpoint.numeric && !is_localhost)
+        return {};
     if (code != 0) return {{}, ::gai_strerror(code)};
     LookupResult result;
-    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> guard(list, ::freeaddrinfo);
     for (const addrinfo* entry = list; entry; entry = entry->ai_next)
         result.addresses.emplace_back(entry->ai_addr, entry->ai_addrlen);
     return result;
@@ -45,8 +47,8 @@ static LookupResult call_getaddrinfo(const Endpoint& endpoint, int flags = 0) {
 
 std::string Endpoint::text() const {
     if (!path.empty()) return path;
-    const bool v6 = host.find(':') != std::string::npos;
-    return (v6 ? "[" + host + "]" : host) + ":" + service;
+    const bool is_v6 = host.find(':') != std::string::npos;
+    return (is_v6 ? "[" + host + "]" : host) + ":" + service;
 }
 
 Endpoint Endpoint::dialed() const {
@@ -80,7 +82,7 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
     : shared_(std::make_shared<Shared>()),
       watch_(loop, shared_->pipe.fd(), ev::readable,
              [this, done = std::move(done)](ev::Events events) {
-                 if (events & ev::error) ev::fail(EBADF, "poll");  // else it would never end
+                 if (events & ev::error) ev::fail(EBADF, "poll");  // else it would wait forever
                  assert(shared_->ready);
                  watch_.want(ev::none);
                  done(std::move(shared_->result));
@@ -175,10 +177,10 @@ std::string Dialer::phase() const {
 }
 
 void Dialer::begin() {
-    started_ = loop_.now();
+    started_at_ = loop_.now();
     if (endpoint_.acceptor)
         return endpoint_.acceptor->accept([this](DialResult result) {
-            started_ = resolved_at_ = loop_.now();
+            started_at_ = resolved_at_ = loop_.now();
             finish(std::move(result));
         });
     LookupResult source;  // empty if no address to connect from was given
@@ -229,8 +231,8 @@ End Dialer::start(Attempt& attempt) const {
     const Address& address = attempt.address;
     Fd socket = open_socket(address.family(), endpoint_.udp);
     if (!socket) return failure_of(endpoint_, address, errno);
-    // Answers to a multicast datagram come from other addresses, so a connected socket would
-    // drop them.
+    // Answers to a multicast datagram are sent from other addresses, so a connected socket
+    // would drop them.
     if (endpoint_.udp && address.is_multicast()) return failure_of(endpoint_, address, EACCES);
     if (!bind_source(socket.get(), endpoint_, sources_, address.family())) {
         if (errno == EADDRNOTAVAIL && !endpoint_.source_host.empty())
@@ -269,8 +271,8 @@ void Dialer::try_next() {
     }
     if (in_progress > 0) return;
     finish(
-        {.end = {refusals_ == attempts_.size() ? Reason::refused : Reason::connect, By::system,
-                 "cannot connect to", endpoint_.text() + ": " + failures_text_}});
+        {.end = {refused_attempts_ == attempts_.size() ? Reason::refused : Reason::connect,
+                 By::system, "cannot connect to", endpoint_.text() + ": " + failures_text_}});
 }
 
 void Dialer::on_writable(Attempt& attempt) {
@@ -290,7 +292,7 @@ void Dialer::on_writable(Attempt& attempt) {
 }
 
 void Dialer::add_failure(const Address& address, const End& failure) {
-    if (failure.reason == Reason::refused) ++refusals_;
+    if (failure.reason == Reason::refused) ++refused_attempts_;
     if (!failures_text_.empty()) failures_text_ += "; ";
     if (attempts_.size() > 1 || !endpoint_.connect_host.empty())
         failures_text_ += address.text() + ": ";
@@ -301,7 +303,7 @@ void Dialer::add_failure(const Address& address, const End& failure) {
 void Dialer::finish(DialResult result) {
     next_attempt_timer_.cancel();
     attempts_.clear();
-    result.lookup_time = resolved_at_ - started_;
+    result.lookup_time = resolved_at_ - started_at_;
     result.connect_time = loop_.now() - resolved_at_;
     const Callback done = std::exchange(done_, nullptr);
     done(std::move(result));

@@ -28,17 +28,18 @@ struct Endpoint {
     bool udp = false;                  // UDP instead of TCP
     bool passive = false;              // listen on the address instead of connecting to it
     std::string connect_host = {};     // name or address to connect to; if empty, the host
-    std::string connect_service = {};  // port to connect to; empty for the service
-    std::string source_host = {};      // the numeric address to connect from; empty for any
-    std::string source_port = {};      // the port to connect from; empty for any
-    // From an earlier look-up.
+    std::string connect_service = {};  // port to connect to; if empty, the service
+    std::string source_host = {};      // numeric address to connect from; if empty, any
+    std::string source_port = {};      // port to connect from; if empty, any
+    // If not null, the result of an earlier look-up, which replaces another.
     std::shared_ptr<const std::vector<Address>> known_addresses = nullptr;
 
-    // Waits for a peer here instead of connecting. It must outlive the dialers.
+    // If not null, a dialer waits here for a peer instead of connecting. Must outlive the
+    // dialers.
     Acceptor* acceptor = nullptr;
 
     std::string text() const;  // HOST:PORT, [v6]:PORT or the path
-    Endpoint dialed() const;   // with the host and service that are really connected to
+    Endpoint dialed() const;   // connect_host and connect_service replace host and service
 };
 
 struct LookupResult {
@@ -69,13 +70,13 @@ private:
 struct DialResult {
     Fd socket = {};               // connected and non-blocking, or empty
     Address address = {};         // the peer's, if there is a socket
-    End end = {};                 // if there is no socket
+    End end = {};                 // the reason, if there is no socket
     ev::Duration lookup_time{};   // 0 for a known or numeric address, or with an acceptor
     ev::Duration connect_time{};  // since the end of the look-up; 0 with an acceptor
 };
 
 // A dialer calls back once, from the loop and never from its constructor. The callback may
-// destroy it. Destroying it earlier cancels all attempts without a callback. It has no
+// destroy it. Destroying it earlier cancels all attempts without a callback. A dialer has no
 // deadline.
 class Dialer {
 public:
@@ -103,15 +104,15 @@ private:
     ev::Loop& loop_;
     Endpoint endpoint_;
     Callback done_;
-    ev::Time started_{};
+    ev::Time started_at_{};
     ev::Time resolved_at_{};
     std::optional<Lookup> lookup_;
-    std::vector<Address> sources_;   // local addresses to connect from; empty for any
-    std::vector<Attempt> attempts_;  // one for each address, in order; none moves
+    std::vector<Address> sources_;   // local addresses to connect from; if empty, any
+    std::vector<Attempt> attempts_;  // one for each address, in order; must not move
     std::size_t next_ = 0;           // index of the first address not yet tried
     std::string failures_text_;
-    std::size_t refusals_ = 0;      // attempts that were refused
-    ev::Timer start_timer_;         // due, so that the loop calls begin()
+    std::size_t refused_attempts_ = 0;
+    ev::Timer start_timer_;         // calls begin() from the loop
     ev::Timer next_attempt_timer_;  // starts an additional attempt
 };
 

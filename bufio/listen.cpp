@@ -29,7 +29,7 @@ constexpr ev::Duration accept_pause = std::chrono::seconds(1);
                                 address.text());
 }
 
-// True if accept() can continue immediately: a single connection was lost while it waited.
+// Returns true if accepting can continue, because only one waiting connection was lost.
 bool can_accept_next(int code) {
     constexpr int codes[] = {ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTUNREACH};
     return std::find(std::begin(codes), std::end(codes), code) != std::end(codes);
@@ -52,7 +52,7 @@ ListeningSocket::ListeningSocket(const Address& wanted, bool udp)
     : fd(open_socket(wanted.family(), udp)), address(wanted) {
     const bool is_path = wanted.family() == AF_UNIX;
     const int on = 1;
-    // Made before the path exists, which a std::bad_alloc would leave behind.
+    // Copied before the path exists, because a std::bad_alloc would leave the path behind.
     std::string text = wanted.text();
     if (!fd) refuse(wanted, udp);
     if (!udp) remove_stale(wanted);
@@ -60,7 +60,7 @@ ListeningSocket::ListeningSocket(const Address& wanted, bool udp)
     if (!bind_socket(fd.get(), wanted)) refuse(wanted, udp);
     if (is_path) path.own(std::move(text));
     if (!udp && ::listen(fd.get(), backlog) != 0) refuse(wanted, udp);
-    // If its port is unknown, no peer could reach it.
+    // If the port is unknown, no peer could reach the socket.
     if (!is_path) address = Address::of_socket(fd.get());
     if (address.family() == AF_UNSPEC) refuse(wanted, udp);
 }
@@ -107,8 +107,8 @@ void Listener::accept_some() {
         if (socket) {
             on_accepted_(std::move(socket), peer);
         } else if (!can_accept_next(code)) {
-            const bool was_exhausted = std::exchange(exhausted_, !would_block(code));
-            if (!exhausted_) return;
+            const bool was_exhausted = std::exchange(is_exhausted_, !would_block(code));
+            if (!is_exhausted_) return;
             resume_timer_.start(accept_pause);
             watch_.want(ev::none);
             if (!was_exhausted) on_exhausted_(code);

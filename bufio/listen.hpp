@@ -67,7 +67,7 @@ private:
     ListeningSocket socket_;
     Callback on_accepted_;
     OnExhausted on_exhausted_;
-    bool exhausted_ = false;  // on_exhausted_ was called for the current shortage
+    bool is_exhausted_ = false;  // until all waiting connections have been accepted
     ev::Watch watch_;
     ev::Timer resume_timer_;
 };

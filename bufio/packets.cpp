@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t max_batch = PacketSocket::max_batch;
 constexpr unsigned batch_interval = 16;  // see PacketSocket::receive()
-// Space for a datagram. Because it is no power of two, the datagrams spread over the sets of
-// the caches.
+// Space for a datagram. Because the size is no power of two, the datagrams spread over the
+// cache sets.
 constexpr std::size_t slot_size = 64 * 1024 + 1472;
 constexpr std::size_t kernel_buffer = 4 * 1024 * 1024;  // requested; the system caps it
 
@@ -143,7 +143,7 @@ void set_source(msghdr&, Control&, const Address&) {}
 
 #endif
 
-// True for errors that mean that the peer is absent: an ICMP error, or no route to it.
+// Returns true for an ICMP error, and if there is no route to the peer.
 bool is_peer_absent(int code) {
     constexpr int codes[] = {ECONNREFUSED, EHOSTUNREACH, EHOSTDOWN, ENETUNREACH,
                              ENETDOWN,     ENOPROTOOPT,  EACCES};
@@ -152,12 +152,12 @@ bool is_peer_absent(int code) {
 
 class PacketTransport final : public Transport {
 public:
-    PacketTransport(Fd socket, Address& peer, bool connected)
-        : socket_(std::move(socket)), peer_(peer), connected_(connected) {}
+    PacketTransport(Fd socket, Address& peer, bool is_connected)
+        : socket_(std::move(socket)), peer_(peer), is_connected_(is_connected) {}
 
     int descriptor() const override { return socket_.descriptor(); }
 
-    // Keeps the bytes that do not fit into `size`, and returns them in the next call.
+    // Keeps the bytes that do not fit, and returns them in the next call.
     IoResult read(char* to, std::size_t size) override {
         std::size_t used = rest_.view().copy(to, size);
         rest_.consume(used);
@@ -177,7 +177,7 @@ public:
             put({prefix, sizeof prefix});
             put(each.bytes);
         }
-        if (!connected_) {
+        if (!is_connected_) {
             peer_ = datagrams.back().peer;
             local_ = datagrams.back().local;
         }
@@ -196,7 +196,7 @@ public:
             frames.remove_prefix(prefix_size + length);
         }
         if (count == 0) return {IoStatus::wants_write};  // the stream has cut the last frame
-        if (!connected_)
+        if (!is_connected_)
             for (std::size_t i = 0; i < count; ++i) {
                 packets[i].to = &peer_;
                 packets[i].from = &local_;
@@ -205,7 +205,7 @@ public:
         if (sent == 0) {
             if (would_block(errno)) return {IoStatus::wants_write};
             const bool concerns_one =
-                !connected_ || errno == ENOBUFS || errno == ENOMEM || errno == EMSGSIZE;
+                !is_connected_ || errno == ENOBUFS || errno == ENOMEM || errno == EMSGSIZE;
             if (!concerns_one) return fail_call(Reason::send, "sending failed:", errno);
             sent = 1;
         }
@@ -229,7 +229,7 @@ private:
     PacketSocket socket_;
     Address& peer_;
     Address local_;  // of a bound socket: the local address of the last datagram
-    const bool connected_;
+    const bool is_connected_;
     Buffer rest_;  // received frames that did not fit into the space of read()
 };
 
@@ -248,8 +248,8 @@ PacketSocket::PacketSocket(Fd socket)
     if (address_.is_wildcard()) ask_for_local_address(socket_.get(), address_.family());
 }
 
-// Asking for more than one datagram costs the system a second attempt. So after a call that
-// returned a single datagram, only every 16th call asks for more.
+// To ask for more than one datagram costs the system a second attempt. So while calls return
+// single datagrams, only every 16th call asks for more.
 std::span<const Datagram> PacketSocket::receive() {
     Call& call = shared_call();
     const std::size_t wanted = lone_receives_ % batch_interval == 0 ? max_batch : 1;
@@ -298,8 +298,8 @@ std::size_t PacketSocket::send(std::span<const Packet> packets) {
     return sent < 0 ? 0 : static_cast<std::size_t>(sent);
 }
 
-std::unique_ptr<Transport> make_packet_transport(Fd socket, Address& peer, bool connected) {
-    return std::make_unique<PacketTransport>(std::move(socket), peer, connected);
+std::unique_ptr<Transport> make_packet_transport(Fd socket, Address& peer, bool is_connected) {
+    return std::make_unique<PacketTransport>(std::move(socket), peer, is_connected);
 }
 
 }  // namespace bufio

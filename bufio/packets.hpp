@@ -23,8 +23,8 @@ struct Datagram {  // received
     bool to_group = false;  // sent to a broadcast or multicast address
 };
 
-// A datagram to send. The addresses are for bound sockets. A socket bound to a wildcard address
-// sends from `from`; without it, or if it is a wildcard, the route selects the address.
+// A datagram to send. Only a bound socket needs the addresses. A socket bound to a wildcard
+// address sends from `from`. If that is null or a wildcard, the route selects the address.
 struct Packet {
     std::string_view bytes;
     const Address* to = nullptr;
@@ -43,10 +43,10 @@ public:
     explicit PacketSocket(Fd socket);
 
     // Returns the waiting datagrams, at most a batch. On failure it returns none and sets
-    // errno. They are valid until any socket of this thread receives again.
+    // errno. The bytes are valid until any socket of this thread receives again.
     std::span<const Datagram> receive();
-    // Sends the first packets. Returns their number. If the system refuses the first one, it
-    // returns 0 and sets errno.
+    // Sends packets, at most a batch, until the system refuses one, and returns their number.
+    // If the system refuses the first one, returns 0 and sets errno.
     std::size_t send(std::span<const Packet> packets);
 
     int descriptor() const { return socket_.get(); }
@@ -58,15 +58,15 @@ private:
     Address address_;
 };
 
-// Makes each datagram a frame: its size, as two bytes in network order, and its bytes. Takes
-// ownership of a non-blocking UDP socket, and stores a reference to the peer's address.
+// The transport makes each datagram a frame: its size, as two bytes in network order, and its
+// bytes. Takes ownership of a non-blocking UDP socket, and stores a reference to `peer`.
 //
 // Write whole frames. A datagram that the system refuses for its size or for lack of memory is
 // dropped. Any other error of a connected socket is a failure, with Reason::refused or
-// Reason::connect if the peer is absent. A bound socket (`connected` is false) drops each
-// datagram that is refused, and stores in `peer` the sender of the last datagram, to which it
-// sends.
+// Reason::connect if the peer is absent. A bound socket (`is_connected` is false) drops each
+// datagram that is refused. It stores the sender of the last datagram in `peer`, and sends to
+// it.
 std::unique_ptr<Transport> make_packet_transport(Fd socket, Address& peer,
-                                                 bool connected = true);
+                                                 bool is_connected = true);
 
 }  // namespace bufio

@@ -35,8 +35,8 @@ End system_end(Reason reason, const char* what, int code) {
 
 namespace {
 
-// Bytes to read in one call. More is no faster; half of it takes 10 % more time per byte, a
-// quarter of it 50 % more.
+// Bytes to read in one call. Larger reads are no faster. Reads of half the size take 10 % more
+// time per byte, those of a quarter 50 % more.
 constexpr std::size_t read_size = 64 * 1024;
 
 // Bytes that one call may write. Without this limit, a fast peer could accept all of the
@@ -68,7 +68,7 @@ public:
     }
 
     IoResult close_output() override {
-        // ENOTCONN: the peer has reset the connection, which the next read reports.
+        // ENOTCONN means that the peer has reset the connection, which the next read reports.
         if (::shutdown(fd_.get(), SHUT_WR) == 0 || errno == ENOTCONN) return {IoStatus::done};
         return fail(system_end(Reason::send, "shutting down the sending side failed:", errno));
     }
@@ -144,11 +144,11 @@ void Stream::finish() {
     update_interest();
 }
 
-void Stream::finish(ev::Duration deadline) {
+void Stream::finish(ev::Duration max_wait) {
     finish();
     if (ended_) return;
-    if (!resuming()) timer_.start(deadline);
-    finish_by_ = loop_.after(deadline);
+    if (!resuming()) timer_.start(max_wait);
+    finish_by_ = loop_.after(max_wait);
 }
 
 void Stream::close() {
@@ -173,7 +173,7 @@ void Stream::abort() {
 // Returns a number that differs after each change to report. No part of it ever falls, so
 // changes cannot cancel out.
 std::uint64_t Stream::change_count() const {
-    return traffic() + handshake_reported_ + input_ended_ + output_closed_ + rejected_ +
+    return traffic() + handshake_reported_ + input_ended_ + output_closed_ + input_rejected_ +
            answered_ping();
 }
 
@@ -186,7 +186,7 @@ void Stream::on_events(ev::Events events) {
     const std::uint64_t before = change_count();
     if (!handshake_done_ && !ended_) {
         handshake();
-        if (wants_input()) read();  // may have arrived with the handshake
+        if (wants_input()) read();  // bytes may have arrived with the handshake
         return notify_of_change(before);
     }
     if (wants_output() && (events & write_waits_for_)) flush();
@@ -236,7 +236,7 @@ void Stream::read() {
         result.status == IoStatus::done && transport_->buffers_input();
     read_waits_for_ = result.status == IoStatus::wants_write ? ev::writable : ev::readable;
     if (result.status == IoStatus::end_of_input) input_ended_ = true;
-    if (result.status == IoStatus::rejected && !std::exchange(rejected_, true))
+    if (result.status == IoStatus::rejected && !std::exchange(input_rejected_, true))
         end_ = transport_->failure();
     if (result.status == IoStatus::failed ||
         (output_failed_ && result.status != IoStatus::done))
@@ -290,7 +290,7 @@ void Stream::end_if_both_closed() {
 void Stream::end_with(End end) {
     if (ended_) return;
     ended_ = true;
-    if (!rejected_) end_ = std::move(end);
+    if (!input_rejected_) end_ = std::move(end);
     finish_by_ = ev::Time::max();
     timer_.start(ev::Duration::zero());
 }
@@ -304,9 +304,8 @@ void Stream::on_timer() {
     on_events(read_waits_for_);
 }
 
-// Ignores the water marks after a failure to send, because only bytes that the system already
-// holds can still arrive, and the owner may be waiting for space in the output before it
-// consumes.
+// Ignores the water marks after a failure to send. Only bytes that the system already holds can
+// still arrive, and the owner may consume nothing while it waits for space in the output.
 bool Stream::wants_input() const {
     return handshake_done_ && !ended_ && !input_ended_ && !reading_paused_ &&
            (!above_high_water_ || output_failed_);
@@ -317,7 +316,7 @@ bool Stream::wants_output() const {
            (!output_.empty() || finishing_ || transport_->buffers_output());
 }
 
-// Decides what the stream waits for; called after every change of state. A stream with nothing
+// Decides what the stream waits for. Called after every change of state. A stream with nothing
 // else to wait for still watches a peer that has closed its side, to notice when the peer
 // disappears.
 void Stream::update_interest() {
@@ -334,7 +333,7 @@ void Stream::update_interest() {
         timer_.start(ev::Duration::zero());
 }
 
-// Also reports an end that was caused by a call by the owner.
+// Also reports an end that a call of the owner has caused.
 void Stream::notify_of_change(std::uint64_t before) {
     handshake_reported_ = handshake_done_;
     if (ended_ || change_count() != before) return notify();
@@ -342,7 +341,7 @@ void Stream::notify_of_change(std::uint64_t before) {
 }
 
 void Stream::notify() {
-    if (ended_) timer_.cancel();  // this call reports the end
+    if (ended_) timer_.cancel();  // stream_changed() reports the end
     const Lifetime::Watch life(lifetime_);
     owner_.stream_changed(*this);
     if (life.expired()) return;

@@ -36,21 +36,22 @@ public:
     // A local variable. It expires with the object, or at end() if that is called earlier.
     class Watch {
     public:
-        explicit Watch(Lifetime& of) : of_(&of), outer_(std::exchange(of.innermost_, this)) {}
+        explicit Watch(Lifetime& lifetime)
+            : lifetime_(&lifetime), outer_(std::exchange(lifetime.innermost_, this)) {}
         ~Watch() {
-            if (of_) of_->innermost_ = outer_;
+            if (lifetime_) lifetime_->innermost_ = outer_;
         }
         Watch(const Watch&) = delete;
-        bool expired() const { return !of_; }
+        bool expired() const { return !lifetime_; }
 
     private:
         friend class Lifetime;
-        Lifetime* of_;
+        Lifetime* lifetime_;
         Watch* outer_;
     };
     ~Lifetime() { end(); }
     void end() {
-        for (; innermost_; innermost_ = innermost_->outer_) innermost_->of_ = nullptr;
+        for (; innermost_; innermost_ = innermost_->outer_) innermost_->lifetime_ = nullptr;
     }
 
 private:
@@ -107,10 +108,10 @@ public:
     // cleanly.
     void finish();
     // Like finish(), but ends the stream with Reason::timeout if the peer has not closed its
-    // side within `deadline`.
-    void finish(ev::Duration deadline);
+    // side within `max_wait`.
+    void finish(ev::Duration max_wait);
     // Ends the stream now. Sends the pending output that the system accepts now and, if that
-    // was all, closes its side like finish().
+    // was all, closes our side like finish().
     void close();
     void abort();  // ends the stream now: pending output is lost, and the peer sees a reset
 
@@ -119,10 +120,10 @@ public:
     bool finishing() const { return finishing_; }
     bool output_failed() const { return output_failed_; }
     bool output_closed() const { return output_closed_; }
-    bool input_ended() const { return input_ended_ || rejected_; }  // true also if rejected
+    bool input_ended() const { return input_ended_ || input_rejected_; }  // or was rejected
     // The reason for which the transport rejected the input, or Reason::none. Later input is
     // discarded. The owner should finish the stream, which then ends for this reason.
-    const End& rejection() const { return rejected_ ? end_ : no_end; }
+    const End& rejection() const { return input_rejected_ ? end_ : no_end; }
     const End& end() const { return ended_ ? end_ : no_end; }
     const TlsFacts* tls() const { return transport_->tls(); }
     // For queries, such as tcp_facts(); not for reading, writing or waiting.
@@ -157,8 +158,8 @@ private:
     std::string_view shared_input_;  // in the shared read buffer; empty except while notifying
     End end_;                        // set once the input is rejected or the stream has ended
     ev::Watch watch_;
-    // Continues without an event: reads bytes that poll cannot see, or reports the handshake
-    // or the end. Otherwise it is due at finish_by_.
+    // Due immediately to read bytes that poll cannot see, or to report the handshake or the
+    // end; otherwise due at finish_by_.
     ev::Timer timer_;
     ev::Time finish_by_ = ev::Time::max();  // when the peer must have closed its side
     std::uint64_t bytes_read_ = 0;
@@ -174,7 +175,7 @@ private:
     bool transport_has_buffered_input_ = false;  // which poll cannot see
     bool reading_paused_ = false;
     bool input_ended_ = false;
-    bool rejected_ = false;  // the input
+    bool input_rejected_ = false;
     bool ended_ = false;
     bool finishing_ = false;
     bool output_failed_ = false;
@@ -184,12 +185,12 @@ private:
 struct TcpFacts {
     // The shortest time from a segment to its acknowledgement in the last five minutes.
     std::optional<ev::Duration> min_rtt;
-    std::uint64_t retransmits = 0;  // our segments only
+    std::uint64_t retransmits = 0;  // of our own segments
     std::uint64_t mss = 0;          // bytes of payload in a full segment
     std::uint64_t cwnd = 0;         // the congestion window, in segments
 };
 
-// Makes a system call (TCP_INFO). None for a socket that is not TCP, or on other systems.
+// Makes a system call (TCP_INFO). Returns none unless it is a TCP socket, on Linux.
 std::optional<TcpFacts> tcp_facts(int socket);
 
 }  // namespace bufio

@@ -14,8 +14,8 @@ namespace bufio {
 
 #if BUFIO_HAS_TCP_INFO
 
-// An older kernel leaves the fields that it does not know at 0. The smoothed time would include
-// the service's time if the reply carries the acknowledgement.
+// An older kernel leaves the fields that it does not know at 0. The smoothed round-trip time is
+// not used, because it includes the service's time if the reply carries the acknowledgement.
 std::optional<TcpFacts> tcp_facts(int socket) {
     tcp_info info{};
     socklen_t size = sizeof info;

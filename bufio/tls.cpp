@@ -36,14 +36,14 @@ TlsFailure take_failure() {
     return {code, text ? text : "no reason given"};
 }
 
-// --- Texts about certificates. The peer chooses their contents, and the number of everything
-// in them.
+// --- Texts about certificates. Their size is bounded, because the peer chooses the
+// certificates.
 
 namespace {
 
 constexpr int max_chain = 10;  // certificates to describe
 constexpr int max_named = 3;   // hosts of a certificate to name
-constexpr int max_faults = 5;  // to describe
+constexpr int max_faults = 5;  // faults to describe
 
 // Truncates a text after at most 255 bytes, but not inside a UTF-8 character.
 std::string clipped(const std::string& text) {
@@ -76,10 +76,10 @@ std::string host_text(const ASN1_STRING* string, bool is_address) {
     const auto* const bytes = ASN1_STRING_get0_data(string);
     const auto size = static_cast<std::size_t>(ASN1_STRING_length(string));
     if (!is_address) return clipped({reinterpret_cast<const char*>(bytes), size});
-    const bool v4 = size == sizeof(in_addr);
-    if (!v4 && size != sizeof(in6_addr)) return "an address of unknown type";
+    const bool is_v4 = size == sizeof(in_addr);
+    if (!is_v4 && size != sizeof(in6_addr)) return "an address of unknown type";
     char text[INET6_ADDRSTRLEN];
-    return ::inet_ntop(v4 ? AF_INET : AF_INET6, bytes, text, sizeof text);
+    return ::inet_ntop(is_v4 ? AF_INET : AF_INET6, bytes, text, sizeof text);
 }
 
 // A host in the subject is ignored (RFC 9525). The text explains this, because it surprises
@@ -235,8 +235,10 @@ void check_regular(Reason reason, const std::string& file) {
 std::string load_problem_text(const char* expected) {
     const unsigned long error = ERR_peek_error();
     const int reason = ERR_GET_REASON(error);
-    const bool no_start = ERR_GET_LIB(error) == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE;
-    if (no_start || reason == ERR_R_UNSUPPORTED || reason == ERR_R_PEM_LIB)  // from any library
+    const bool has_no_start =
+        ERR_GET_LIB(error) == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE;
+    if (has_no_start || reason == ERR_R_UNSUPPORTED ||
+        reason == ERR_R_PEM_LIB)  // from any library
         return std::string(" contains no ") + expected;
     return ": " + take_failure().text;
 }
@@ -283,9 +285,9 @@ bool any_exists(const std::string& directories) {
     return false;
 }
 
-// Trusts the system's directory of hashed names. A bundle may be missing beside it, or be
-// /dev/null. Parsing the system's bundle takes longer than a handshake, so the transport reads
-// it only if a chain needs it. OpenSSL silently skips a bundle that it can't open.
+// Trusts the system's directory of hashed names. If that exists, the bundle may be missing or
+// be /dev/null. Parsing the system's bundle takes longer than a handshake, so the transport
+// reads it only if a chain needs it. OpenSSL silently skips a bundle that it can't open.
 void trust_system(TlsState& state) {
     const char* const bundle = std::getenv(X509_get_default_cert_file_env());
     const char* const given = std::getenv(X509_get_default_cert_dir_env());
@@ -303,8 +305,8 @@ void trust_system(TlsState& state) {
 
 void use_new_certificate(SSL_CTX* context) {
     const Key key(check_allocated(EVP_EC_gen("P-256")));
-    const Certificate owner(check_allocated(X509_new()));
-    X509* const certificate = owner.get();
+    const Certificate owned(check_allocated(X509_new()));
+    X509* const certificate = owned.get();
     X509_set_version(certificate, X509_VERSION_3);
     ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
     const long hour = 3600;  // seconds
@@ -312,8 +314,8 @@ void use_new_certificate(SSL_CTX* context) {
     X509_gmtime_adj(X509_getm_notAfter(certificate), 365 * 24 * hour);
     X509_set_pubkey(certificate, key.get());
     X509_NAME* const name = X509_get_subject_name(certificate);
-    const auto* const common = reinterpret_cast<const unsigned char*>("localhost");
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, common, -1, -1, 0);
+    const auto* const common_name = reinterpret_cast<const unsigned char*>("localhost");
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, common_name, -1, -1, 0);
     X509_set_issuer_name(certificate, name);
     X509_EXTENSION* const names = X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name,
                                                       "DNS:localhost,IP:127.0.0.1,IP:::1");

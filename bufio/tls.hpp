@@ -47,9 +47,8 @@ struct TlsClientOptions {
 };
 
 struct TlsServerOptions {
-    // A PEM file with our certificate and its chain. Empty for a new key and a self-signed
-    // certificate for `localhost` and the loopback addresses, which a client can trust by
-    // pin().
+    // A PEM file with our certificate and its chain. If it is empty, a self-signed certificate
+    // for `localhost` and the loopback addresses is made, which a client can trust by pin().
     std::string certificate = {};
     std::string key = {};  // a PEM file; empty if the key is in the certificate file
     // A PEM file of authorities; makes client certificates mandatory.
@@ -81,7 +80,7 @@ public:
 
     static bool knows_groups(const std::string& list);
 
-    std::string pin() const;  // sha256//BASE64 of our own public key; empty without one
+    std::string pin() const;  // sha256//BASE64 of our public key, if there is one
 
 private:
     explicit TlsContext(std::shared_ptr<TlsState> state) : state_(std::move(state)) {}

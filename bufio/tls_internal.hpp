@@ -42,7 +42,7 @@ T* check_allocated(T* object) {
 // only the sessions and the certificates of the bundle change.
 struct TlsState {
     // Sessions to resume, the newest last. Reusing a ticket of TLS 1.3 would let an
-    // eavesdropper recognize the client, so each connection of a load needs its own.
+    // eavesdropper recognize the client, so each connection of a load needs its own session.
     using Sessions = std::vector<SslSession>;
     static constexpr std::size_t max_sessions = 1000;  // about 5 MB
 
@@ -66,7 +66,7 @@ struct TlsState {
 
 // Returns the state of a context for transports, with the callbacks that they need. An empty
 // `key_log_file` stands for no log. Throws TlsError.
-std::shared_ptr<TlsState> new_state(bool client, const std::string& key_log_file);
+std::shared_ptr<TlsState> new_state(bool is_client, const std::string& key_log_file);
 
 // The most informative error of OpenSSL's queue after a failed call: the last error of the SSL
 // library, because earlier errors are its inner causes, or else the first error.

@@ -21,10 +21,9 @@ namespace {
 // Bytes that one call may receive: slightly more than the records of one read of a stream.
 constexpr std::size_t call_budget = 80 * 1024;
 
-// Key updates cost a thousand times more than data of the same length. A peer whose burden
-// exceeds the handshake messages that an honest peer sends in a row gets a smaller budget, and
-// one that goes on forever is dropped. The burden falls by one per call, whatever data
-// arrives.
+// Key updates cost a thousand times more than data of the same length. A peer's burden is the
+// number of its handshake messages, minus one for each call. Above usual_burden, which no
+// honest peer exceeds, its budget is smaller. Above max_burden, the connection fails.
 constexpr int usual_burden = 32;
 constexpr int max_burden = 10'000;
 constexpr std::size_t burdened_budget = 2 * 1024;
@@ -32,8 +31,8 @@ constexpr std::size_t burdened_budget = 2 * 1024;
 // Limits the records of one read, because each has a cost, even if it contains one byte.
 constexpr int max_records = 256;
 
-// Consecutive records are sent in one piece if the system can delay all but the last.
-// Otherwise each record would wake the peer.
+// Consecutive records are sent together if the system can delay all but the last, so that not
+// each record wakes the peer.
 #if BUFIO_HAS_MSG_MORE
 constexpr int send_more = MSG_NOSIGNAL | MSG_MORE;
 #else
@@ -141,7 +140,7 @@ public:
         return result == 1 ? IoResult{IoStatus::done, count} : outcome_of(result, Reason::send);
     }
 
-    // OpenSSL refuses a shutdown inside a handshake message, so process the rest of it first.
+    // OpenSSL refuses a shutdown inside a handshake message, so the rest of it is read first.
     IoResult close_output() override {
         begin_call();
         const int handshake_result = SSL_in_init(ssl_.get()) ? SSL_do_handshake(ssl_.get()) : 1;
@@ -178,9 +177,10 @@ public:
 
     // --- Called by OpenSSL during a handshake.
 
-    // Verifies the peer's certificate and records all faults, because OpenSSL continues after
-    // each. A pinned key replaces the verification; any other key is refused. Returns 0 for a
-    // refusal, which ends the handshake unless verification is off (SSL_VERIFY_NONE).
+    // Verifies the peer's certificate and records all faults, after each of which OpenSSL
+    // continues. If there are pins, a pinned key replaces the verification, and any other key
+    // is refused. Returns 0 for a refusal, which ends the handshake unless verification is off
+    // (SSL_VERIFY_NONE).
     static int verify_chain(X509_STORE_CTX* store, void*) noexcept {
         TlsTransport& self = of(store);
         self.guard([&] {
@@ -193,7 +193,7 @@ public:
             return 1;
         }
         // Reads the system's bundle if the certificates sent and the directory form no chain.
-        // Other threads wait meanwhile. A bundle that can't be read contains no issuer.
+        // Other threads wait meanwhile. A bundle that can't be read counts as empty.
         if (TlsState& state = *self.state_; state.may_read_bundle) {
             STACK_OF(X509)* const chain = X509_build_chain(
                 X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store),
@@ -223,13 +223,13 @@ public:
     // the write fails, the handshake fails.
     static void log_key(const SSL* ssl, const char* line) noexcept {
         TlsTransport& self = of(ssl);
-        char whole[512];  // a line has fewer than 300 bytes
-        const int size = std::snprintf(whole, sizeof whole, "%s\n", line);
+        char whole_line[512];  // of fewer than 300 bytes
+        const int size = std::snprintf(whole_line, sizeof whole_line, "%s\n", line);
         ssize_t written = -1;
         do {
             written =
-                ::write(self.state_->key_log.get(), whole, static_cast<std::size_t>(size));
-        } while (written < 0 && errno == EINTR);  // a signal may interrupt the write
+                ::write(self.state_->key_log.get(), whole_line, static_cast<std::size_t>(size));
+        } while (written < 0 && errno == EINTR);
         if (written != size) self.key_log_error_ = written < 0 ? errno : ENOSPC;
     }
 
@@ -250,8 +250,8 @@ public:
         if (message == SSL3_MT_CLIENT_HELLO) facts_.unanswered_hello_size = size;
         if (message == SSL3_MT_CERTIFICATE && is_client_) {
             const bool has_context = SSL_version(ssl_.get()) >= TLS1_3_VERSION;
-            const std::size_t empty = 4 + (has_context ? 1 + bytes[4] : 0) + 3;
-            certificate_sent_ = size > empty;
+            const std::size_t empty_size = 4 + (has_context ? 1 + bytes[4] : 0) + 3;
+            certificate_sent_ = size > empty_size;
             certificate_refusal_ = certificate_sent_ ? "refused our certificate"
                                    : SSL_get_certificate(ssl_.get())
                                        ? "accepts no signature algorithm of our certificate"
@@ -325,7 +325,7 @@ private:
             X509_VERIFY_PARAM_set1_host(verify, host_.c_str(), 0) != 1)
             throw std::bad_alloc();
         SSL_set_connect_state(ssl_.get());
-        facts_.default_groups = options().groups.empty();
+        facts_.has_default_groups = options().groups.empty();
         if (!options().resume) return;
         sessions_ = &state_->sessions_with(host_);
         if (sessions_->empty()) return;
@@ -334,8 +334,9 @@ private:
         if (SSL_SESSION_get_protocol_version(newest) == TLS1_3_VERSION) sessions_->pop_back();
     }
 
-    // Returns what the failure of a call means. `reason` is that of the call. Once the peer has
-    // sent close_notify, OpenSSL reports "zero return" also for a failed write.
+    // Returns what the failure of a call means. `reason` is its end if there is no better one.
+    // Once the peer has sent close_notify, OpenSSL reports "zero return" also for a failed
+    // write.
     IoResult outcome_of(int result, Reason reason) {
         const int error = SSL_get_error(ssl_.get(), result);
         if (error == SSL_ERROR_WANT_READ) return {IoStatus::wants_read};
@@ -349,9 +350,9 @@ private:
         if (!handshake_done_)
             return fail(system_end(Reason::handshake_interrupted,
                                    "the TLS handshake failed:", socket_error_));
-        const bool receiving = reason == Reason::receive;
+        const bool is_read = reason == Reason::receive;
         return fail(system_end(
-            reason, receiving ? "receiving failed:" : "sending failed:", socket_error_));
+            reason, is_read ? "receiving failed:" : "sending failed:", socket_error_));
     }
 
     End protocol_end(Reason reason, bool closed) {
@@ -387,11 +388,11 @@ private:
     // refused, TLS 1.2 fails in the handshake and TLS 1.3 in the first read.
     End alert_end(Reason reason, int alert) const {
         const char* what = "aborted the connection";
-        const bool general = alert == SSL_AD_HANDSHAKE_FAILURE;  // may have any cause
-        const bool refusal =
-            general || alert == SSL_AD_UNKNOWN_CA || alert == SSL_AD_CERTIFICATE_REQUIRED ||
+        const bool is_general = alert == SSL_AD_HANDSHAKE_FAILURE;  // may have any cause
+        const bool may_be_refusal =
+            is_general || alert == SSL_AD_UNKNOWN_CA || alert == SSL_AD_CERTIFICATE_REQUIRED ||
             (alert >= SSL_AD_BAD_CERTIFICATE && alert <= SSL_AD_CERTIFICATE_UNKNOWN);
-        if (refusal && certificate_refusal_ && !(general && certificate_sent_)) {
+        if (may_be_refusal && certificate_refusal_ && !(is_general && certificate_sent_)) {
             what = certificate_refusal_;
             reason = Reason::own_certificate;
         } else if (renegotiation_refused_) {
@@ -416,7 +417,7 @@ private:
         facts_.resumed = SSL_session_reused(ssl) == 1;
         const X509* const certificate = SSL_get0_peer_certificate(ssl);
         if (!facts_.resumed || !certificate) return;
-        // It was verified when the session began.
+        // The certificate was verified when the session began.
         describe_certificate(facts_, certificate, SSL_get_peer_cert_chain(ssl));
         add_fault(facts_, static_cast<int>(SSL_get_verify_result(ssl)), 0, certificate, host_);
     }
@@ -440,7 +441,7 @@ private:
     const char* certificate_refusal_ = nullptr;
     bool certificate_sent_ = false;
     bool handshake_done_ = false;
-    bool peer_speaks_tls_ = false;        // a handshake message from it was accepted
+    bool peer_speaks_tls_ = false;        // its handshake message was accepted
     bool alert_sent_ = false;             // by OpenSSL
     bool renegotiation_refused_ = false;  // the peer requested a renegotiation
 };
@@ -448,9 +449,9 @@ private:
 }  // namespace
 
 // The loop's thread writes the key log, so neither opening nor writing it may block.
-std::shared_ptr<TlsState> new_state(bool client, const std::string& key_log_file) {
+std::shared_ptr<TlsState> new_state(bool is_client, const std::string& key_log_file) {
     auto state = std::make_shared<TlsState>();
-    state->ctx.reset(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
+    state->ctx.reset(SSL_CTX_new(is_client ? TLS_client_method() : TLS_server_method()));
     SSL_CTX* const ctx = state->ctx.get();
     if (!ctx) throw TlsError(Reason::tls, "cannot initialize OpenSSL: " + take_failure().text);
     SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
@@ -470,7 +471,7 @@ std::shared_ptr<TlsState> new_state(bool client, const std::string& key_log_file
         if (sent == 0) return transport.on_received(type);
         transport.on_sent(type, static_cast<const unsigned char*>(bytes), size);
     });
-    if (client) SSL_CTX_sess_set_new_cb(ctx, TlsTransport::store_session);
+    if (is_client) SSL_CTX_sess_set_new_cb(ctx, TlsTransport::store_session);
     if (key_log_file.empty()) return state;
     SSL_CTX_set_keylog_callback(ctx, TlsTransport::log_key);
     const std::string name = "key log " + key_log_file;

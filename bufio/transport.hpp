@@ -72,13 +72,13 @@ struct TlsFacts {
     long days_left = 0;              // whole days until not_after; negative after it
     std::vector<std::string> chain;  // each certificate sent, the peer's own first
     std::string pin;                 // sha256//BASE64 of the peer's public key
-    std::string faults_text;         // the first faults; empty if it was verified or pinned
-    int fault_count = 0;             // listed or not
-    bool untrusted = false;          // not issued by a trusted authority
-    bool incomplete_chain = false;   // untrusted, and the issuer's certificate was not sent
-    bool resumed = false;            // the session was resumed
+    std::string faults_text;  // the first faults of the certificate; empty if it is accepted
+    int fault_count = 0;      // includes faults that faults_text omits
+    bool untrusted = false;   // not issued by a trusted authority
+    bool incomplete_chain = false;  // untrusted, and the issuer's certificate was not sent
+    bool resumed = false;           // the session was resumed
     std::size_t unanswered_hello_size = 0;  // bytes of our ClientHello; 0 once answered
-    bool default_groups = true;  // the key exchange groups were not chosen by options
+    bool has_default_groups = true;         // no option chose the key exchange groups
 };
 
 // The outcome of one call. After `wants_read` or `wants_write` the caller repeats the same call
@@ -114,13 +114,13 @@ public:
     virtual IoResult close_output() = 0;
     // True if a read may succeed although the descriptor is not readable.
     virtual bool buffers_input() const { return false; }
-    // Bytes of a message that read() holds back until it is whole; at least 1 meanwhile.
+    // Bytes of a message that read() holds back until the message is whole; 0 if there is none.
     virtual std::size_t held() const { return 0; }
     // True if the transport has bytes of its own to write, such as the answer to a ping. The
     // next write() sends them first; its size may then be 0.
     virtual bool buffers_output() const { return false; }
-    virtual void ping() {}  // sent with the next write(), if the protocol contains pings
-    virtual std::uint64_t answered_ping() const { return 0; }  // the last's number, from 1
+    virtual void ping() {}  // sent with the next write(), if the protocol has pings
+    virtual std::uint64_t answered_ping() const { return 0; }  // number of the last, from 1
     // Null without TLS. The facts are complete when the handshake is done or has failed.
     virtual const TlsFacts* tls() const { return nullptr; }
 

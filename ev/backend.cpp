@@ -35,7 +35,7 @@ void Backend::set(Registration& registration, Events interest) {
     polled_.pop_back();
 }
 
-// poll(2) refuses a list longer than this limit, whatever it contains.
+// poll(2) refuses a list longer than RLIMIT_NOFILE, whatever it contains.
 void Backend::update_kernel(Registration& registration, Events) {
     if (registration.interest != none) return;
     rlimit limit{};
@@ -43,9 +43,9 @@ void Backend::update_kernel(Registration& registration, Events) {
     if (polled_.size() >= limit.rlim_cur) fail(EMFILE, "poll");
 }
 
-// Linux may exceed a timeout by 0.5 % of its length. So a wait of 20 ms or more is shortened by
-// slightly more, and the next turn waits for the rest. It uses whole milliseconds, because
-// calls with nanoseconds cost more.
+// Linux may exceed a timeout by 0.5 %. So milliseconds_of() shortens a wait of 20 ms or more by
+// 1/128, and the next turn waits for the rest. Such a wait needs no nanoseconds, with which the
+// calls cost more.
 bool needs_ns(Duration max_wait) { return max_wait > 0ms && max_wait < 20ms; }
 
 int milliseconds_of(Duration max_wait) {
@@ -57,8 +57,8 @@ int milliseconds_of(Duration max_wait) {
 void Backend::wait(Duration max_wait, std::vector<Readiness>& ready) {
     const auto size = static_cast<nfds_t>(polled_.size());
 #if EV_HAS_PPOLL
-    const timespec time{0, static_cast<long>(max_wait.count())};
-    int left = needs_ns(max_wait) ? ::ppoll(polled_.data(), size, &time, nullptr)
+    const timespec timeout{0, static_cast<long>(max_wait.count())};
+    int left = needs_ns(max_wait) ? ::ppoll(polled_.data(), size, &timeout, nullptr)
                                   : ::poll(polled_.data(), size, milliseconds_of(max_wait));
 #else
     int left = ::poll(polled_.data(), size, milliseconds_of(max_wait));

@@ -23,7 +23,7 @@ inline constexpr Events writable = POLLOUT;
 inline constexpr Events error = POLLERR;   // never requested; also means an invalid descriptor
 inline constexpr Events hangup = POLLHUP;  // the other end is gone; always reported
 
-// Replaces negative numbers, which poll(2) would ignore. No descriptor has this number.
+// Replaces a negative descriptor, which poll(2) would ignore. No descriptor has this number.
 inline constexpr int invalid_descriptor = std::numeric_limits<int>::max();
 
 // A watched descriptor. Must not move while it has an interest.
@@ -61,11 +61,11 @@ protected:
     std::vector<pollfd> polled_;
 };
 
-// The name is that of the system call that waits: "poll", "epoll" (Linux), "select" (which
-// refuses descriptors of FD_SETSIZE or more), or "auto", which chooses between poll and epoll.
-// Without a name, EV_BACKEND in the environment names it, or else it is "auto". If EV_TRACE is
-// not empty, each wait writes a line to standard error. Throws std::invalid_argument for any
-// other name, and std::system_error if epoll gets no descriptor.
+// The names are "poll", "select" (which refuses descriptors of FD_SETSIZE or more) and, on
+// Linux, "epoll" and "auto", which chooses between poll and epoll. If `name` is empty,
+// EV_BACKEND in the environment names the backend, or else it is "auto". If EV_TRACE is not
+// empty, each wait writes a line to standard error. Throws std::invalid_argument for any other
+// name, and std::system_error if epoll gets no descriptor.
 std::unique_ptr<Backend> make_backend(std::string_view name = {});
 
 bool needs_ns(Duration max_wait);        // true below 20 ms, but not for 0

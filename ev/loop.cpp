@@ -12,8 +12,8 @@ namespace ev {
 
 Time Loop::now() const {
     if (!in_turn_) return clock_();
-    if (!time_) time_ = clock_();
-    return *time_;
+    if (!turn_time_) turn_time_ = clock_();
+    return *turn_time_;
 }
 
 Time Loop::after(Duration delay) const {
@@ -26,18 +26,19 @@ bool Loop::step(Duration max_wait) {
     const Time deadline = timers_.begin_turn();
     if (std::exchange(stopping_, false) || (watches_ == 0 && timers_.empty())) return false;
 
-    // If few descriptors are ready, the timers use the clock reading from before the wait,
-    // which saves a second reading. The deadline has probably not passed; if it has, the next
-    // turn fires the timers without sleeping. The callbacks of many descriptors could delay the
-    // timers too long, so the clock is then read again.
-    std::optional<Time> before;
+    // If one to four descriptors are ready, the timers use the clock reading from before the
+    // wait, which saves a second reading. The deadline has probably not passed; if it has, the
+    // next turn fires the timers without sleeping. Otherwise the clock is read again, because
+    // the deadline has probably passed, or because many callbacks could delay the timers.
+    std::optional<Time> before_wait;
     if (max_wait > Duration::zero() && deadline != Time::max()) {
-        before = clock_();
-        max_wait = std::min(max_wait, deadline - *before);
+        before_wait = clock_();
+        max_wait = std::min(max_wait, deadline - *before_wait);
     }
     ready_.clear();
     backend_->wait(max_wait, ready_);
-    if (max_wait > Duration::zero() && (ready_.empty() || ready_.size() > 4)) before.reset();
+    if (max_wait > Duration::zero() && (ready_.empty() || ready_.size() > 4))
+        before_wait.reset();
 
     const auto end = [](Loop* loop) {  // runs even if a callback throws
         loop->in_turn_ = false;
@@ -45,7 +46,7 @@ bool Loop::step(Duration max_wait) {
     };
     const std::unique_ptr<Loop, decltype(end)> turn(this, end);
     in_turn_ = true;
-    time_.reset();
+    turn_time_.reset();
     if (signals_) serve_signals();
     for (const auto& [watch, found] : ready_) {
         // An earlier callback of this turn may have destroyed the watch or changed its
@@ -58,10 +59,9 @@ bool Loop::step(Duration max_wait) {
         if (wanted == none) backend_->set(*watch, none);
         watch->callback(events);
     }
-    // Timers come last, because the callbacks of descriptors may have restarted or canceled
-    // them.
+    // Timers are served last, because descriptor callbacks may have restarted or canceled them.
     if (deadline != Time::max()) {
-        const Time timer_time = before && !time_ ? *before : now();
+        const Time timer_time = before_wait && !turn_time_ ? *before_wait : now();
         while (auto* const timer = timers_.pop_due(timer_time)) timer->callback();
     }
     return !std::exchange(stopping_, false);
@@ -104,12 +104,12 @@ struct Signals {
 namespace {
 
 // The state of one signal number, for the handler and all loops of the process. Only the
-// thread of its loop uses the members that are not atomic.
+// thread of the owner's loop uses the members that are not atomic.
 struct Slot {
     std::atomic<Signals*> owner = nullptr;  // null if no Signal has this number
     std::atomic<bool> raised = false;
     const Signal::Callback* callback = nullptr;
-    struct sigaction before {};  // the disposition to restore
+    struct sigaction previous {};  // the disposition to restore
 };
 Slot slots[65];  // by signal number; 0 is unused
 
@@ -121,11 +121,11 @@ void handle(int signo) {
     errno = saved;
 }
 
-// Restores the dispositions in the child of a fork, which can't use the parent's loops.
+// Restores the dispositions in a forked child, which can't use the parent's loops.
 void restore_in_child() {
     for (int signo = 1; signo < std::ssize(slots); ++signo)
         if (slots[signo].owner.exchange(nullptr))
-            ::sigaction(signo, &slots[signo].before, nullptr);
+            ::sigaction(signo, &slots[signo].previous, nullptr);
 }
 [[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, restore_in_child);
 
@@ -145,12 +145,12 @@ struct Signal::State final : Loop::Object {
         action.sa_handler = handle;
         action.sa_flags = SA_RESTART;
         sigfillset(&action.sa_mask);
-        if (::sigaction(signo, &action, &slot.before) == 0) return;
+        if (::sigaction(signo, &action, &slot.previous) == 0) return;
         slot.owner = nullptr;
         fail(errno, "sigaction");
     }
     void stop() override {
-        ::sigaction(signo, &slots[signo].before, nullptr);
+        ::sigaction(signo, &slots[signo].previous, nullptr);
         slots[signo].raised = false;
         slots[signo].owner = nullptr;
         --loop.watches_;

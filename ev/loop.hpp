@@ -61,8 +61,9 @@ public:
         Object* next_dead = nullptr;
     };
 
-    explicit Loop(ReadClock clock = Clock::now,
-                  std::unique_ptr<Backend> backend = make_backend())  // throws as that does
+    explicit Loop(
+        ReadClock clock = Clock::now,
+        std::unique_ptr<Backend> backend = make_backend())  // throws as make_backend() does
         : clock_(clock), backend_(std::move(backend)) {}
     ~Loop() { assert(watches_ == 0 && timers_.empty() && "a loop must outlive its objects"); }
 
@@ -97,7 +98,7 @@ private:
     std::shared_ptr<struct Signals> signals_;  // null before the first Signal
     Object* graveyard_ = nullptr;              // objects destroyed in this turn
     std::vector<Readiness> ready_;             // found by the turn's wait
-    mutable std::optional<Time> time_;         // the turn's time, once the clock has been read
+    mutable std::optional<Time> turn_time_;    // the turn's time, once the clock has been read
     bool in_turn_ = false;
     bool stopping_ = false;
 };
@@ -109,12 +110,13 @@ auto& state_of(const auto& owner) {
 
 // Reports when a descriptor can be read or written without blocking. The descriptor must stay
 // open while it is watched; epoll does not report that it was closed. Several watches may share
-// it. With epoll, each but the first holds a duplicate of it while it has an interest.
+// a descriptor. With epoll, each of them but the first holds a duplicate while it has an
+// interest.
 //
 // Unless the watch sleeps, an error or hang-up is always reported, together with the watch's
 // whole interest, so that the callback's own read or write encounters the error. If no wanted
 // event occurs with it, the interest becomes `none`. A callback that continues, as with a
-// datagram socket, must then call want() again. A negative descriptor is an error.
+// datagram socket, must then call want() again. A negative descriptor is reported as an error.
 //
 // If the system refuses the descriptor, the constructor and want() throw std::system_error and
 // change nothing. poll and select refuse more watches than the process may have descriptors
@@ -147,7 +149,8 @@ private:
     std::unique_ptr<State, Loop::Object::Bury> state_;
 };
 
-// Calls back once after its deadline, never earlier. Equal deadlines fire in order of starting.
+// Calls back once after its deadline, never earlier. Timers with equal deadlines fire in
+// the order in which they were started.
 class Timer {
 public:
     using Callback = std::function<void()>;

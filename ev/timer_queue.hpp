@@ -16,25 +16,27 @@
 namespace ev {
 
 class TimerQueue {
-    struct Start {
+    struct DueKey {
         Duration::rep deadline = 0;  // since the clock's epoch
         std::uint64_t order = 0;     // sequence number of the start
-        auto operator<=>(const Start&) const = default;
+        auto operator<=>(const DueKey&) const = default;
     };
 
 public:
     // A timer. It must not move, and must be removed before it is destroyed.
     struct Item {
         bool pending() const { return place != no_place; }
-        Time deadline() const { return Time(Duration(start.deadline)); }  // as last started
+        Time deadline() const {
+            return Time(Duration(key.deadline));
+        }  // set by the last start()
 
         std::function<void()> callback = nullptr;  // called by the owner
-        Start start = {};                          // changed only by the queue, as `place` is
+        DueKey key = {};                           // changed only by the queue, as `place` is
         std::size_t place = no_place;              // in entries_
     };
 
     void start(Item& timer, Time deadline);
-    void remove(Item& timer);  // also if it is not pending
+    void remove(Item& timer);  // which need not be pending
     bool empty() const { return entries_.empty(); }
 
     // Merges the nursery into the heap. Returns a time before which no timer is due.
@@ -46,7 +48,7 @@ public:
 private:
     static constexpr auto no_place = static_cast<std::size_t>(-1);
     struct Entry {
-        Start start;
+        DueKey key;
         Item* timer;
     };
 

@@ -111,7 +111,7 @@ std::string end_text(const bufio::End& end, const SessionOptions& options,
                 std::to_string(tls->unanswered_hello_size) +
                 " bytes, which exceeds one TCP segment and is too large for some servers and "
                 "middleboxes";
-        if (tls->default_groups) text += "; --groups X25519 makes it smaller";
+        if (tls->has_default_groups) text += "; --groups X25519 makes it smaller";
     }
     return text;
 }

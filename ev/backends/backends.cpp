@@ -53,10 +53,10 @@ private:
         }
         // Waits for a day at most, which costs only one extra turn a day.
         const auto limit = std::clamp<Duration>(max_wait, 0s, 24h);
-        const timespec time{static_cast<std::time_t>(limit / 1s),
-                            static_cast<long>((limit % 1s).count())};
+        const timespec timeout{static_cast<std::time_t>(limit / 1s),
+                               static_cast<long>((limit % 1s).count())};
         return ::pselect(end, &reads, &writes, nullptr,
-                         max_wait == max_wait.max() ? nullptr : &time, nullptr);
+                         max_wait == max_wait.max() ? nullptr : &timeout, nullptr);
     }
 };
 
@@ -101,7 +101,7 @@ private:
             for (const auto& [event, letter] : letters)
                 if (each.events & event) text += letter;
         }
-        std::fprintf(stderr, "ev: turn %lu waited %.3f ms, ready:%s\n", ++turns_,
+        std::fprintf(stderr, "ev: turn %lu waited %.3f ms, ready:%s\n", ++traced_turns_,
                      std::chrono::duration<double, std::milli>(waited).count(), text.c_str());
     }
 
@@ -110,7 +110,7 @@ private:
     bool last_turn_had_events_ = false;
     unsigned interval_ = 1;  // turns with events per look
     unsigned turns_since_look_ = 0;
-    unsigned long turns_ = 0;  // traced
+    unsigned long traced_turns_ = 0;
 };
 
 }  // namespace

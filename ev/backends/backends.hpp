@@ -7,14 +7,14 @@ namespace ev {
 
 std::string_view backend_names();  // for users, the default first
 
-// Both on Linux only. The first throws std::system_error if no descriptor is left; the second
-// chooses between poll and epoll.
+// Both exist only on Linux. The first throws std::system_error if no descriptor is left; the
+// second chooses between poll and epoll.
 std::unique_ptr<Backend> make_epoll_backend();
 std::unique_ptr<Backend> make_auto_backend();
 
-// Before `inner` sleeps, it looks once without sleeping if the last turn had events. If it
-// traces, it writes a line to standard error for each wait: its number, the time waited, and
-// the ready descriptors (r: readable, w: writable, h: hang-up, e: error).
+// Returns a backend that, if the last turn had events, may look once without sleeping before
+// `inner` sleeps. With `traces`, it writes a line to standard error for each wait: its number,
+// the time waited, and the ready descriptors (r: readable, w: writable, h: hang-up, e: error).
 std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner, bool traces = false);
 
 bool ready_now(int fd, Events events);  // also true for an error

@@ -58,9 +58,9 @@ private:
         const auto limit = static_cast<int>(epoll_events_.size());
 #    if EV_HAS_EPOLL_PWAIT2
         if (needs_ns(max_wait) && has_pwait2_) {  // since Linux 5.11
-            const timespec time{0, static_cast<long>(max_wait.count())};
+            const timespec timeout{0, static_cast<long>(max_wait.count())};
             const int count =
-                ::epoll_pwait2(epoll_.get(), epoll_events_.data(), limit, &time, nullptr);
+                ::epoll_pwait2(epoll_.get(), epoll_events_.data(), limit, &timeout, nullptr);
             if (count >= 0 || errno != ENOSYS) return count;
             has_pwait2_ = false;
         }
@@ -87,7 +87,8 @@ private:
     void register_interest(int change, Registration& registration, Events interest) {
         if (control(change, descriptor_of(registration), registration, interest)) return;
         if (errno == EEXIST) return add_duplicate(registration, interest);
-        // EINVAL: the number of a closed descriptor now belongs to the epoll instance itself.
+        // EINVAL means that the number of a closed descriptor now belongs to the epoll
+        // instance.
         if (errno != EPERM && errno != EBADF && errno != ENOENT && errno != EINVAL)
             fail(errno, "epoll");
         refused_.push_back({&registration, errno == EPERM ? interest : error});
@@ -109,7 +110,7 @@ private:
 
     int descriptor_of(const Registration& registration) const {
         for (const Duplicate& duplicate : duplicates_)
-            if (duplicate.registration == &registration) return duplicate.number.get();
+            if (duplicate.registration == &registration) return duplicate.fd.get();
         return registration.fd;
     }
 
@@ -126,7 +127,7 @@ private:
 
     struct Duplicate {
         const Registration* registration;
-        Fd number;
+        Fd fd;
     };
 
     Fd epoll_;

@@ -1,4 +1,5 @@
-// One object per thread: the first uses the owner's loop, each other that of its own thread.
+// A crew has one object per thread. The first object uses the owner's loop, each other one the
+// loop of its own thread.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -17,17 +18,17 @@ namespace ev {
 template <class T>
 class Crew {
 public:
-    // `thread` is 0 for the owner's thread. `owner` posts tasks to the owner's loop; it is null
-    // for the first object, which uses that loop itself.
-    using Make =
-        std::function<std::unique_ptr<T>(Loop& loop, std::size_t thread, Mailbox* owner)>;
+    // `thread` is 0 for the owner's thread. `owner_mailbox` posts tasks to the owner's loop; it
+    // is null for the first object, which uses that loop itself.
+    using Maker = std::function<std::unique_ptr<T>(Loop& loop, std::size_t thread,
+                                                   Mailbox* owner_mailbox)>;
 
     // Throws std::system_error.
-    Crew(Loop& loop, std::size_t threads, const Make& make) {
-        if (threads > 1) owner_.emplace(loop);
+    Crew(Loop& loop, std::size_t threads, const Maker& make) {
+        if (threads > 1) owner_mailbox_.emplace(loop);
         first_ = make(loop, 0, nullptr);
         for (std::size_t thread = 1; thread < threads; ++thread)
-            workers_.push_back(std::make_unique<Worker>(*owner_, thread, make));
+            workers_.push_back(std::make_unique<Worker>(*owner_mailbox_, thread, make));
     }
 
     // Starts the additional threads. The owner's loop rethrows their exceptions.
@@ -67,14 +68,14 @@ public:
         };
         for (const auto& worker : workers_)
             worker->thread.post([this, take, add, &object = *worker->object] {
-                owner_->post([add, value = take(object)] { add(value); });
+                owner_mailbox_->post([add, value = take(object)] { add(value); });
             });
     }
 
 private:
     struct Worker {
-        Worker(Mailbox& owner, std::size_t place, const Make& make)
-            : thread(owner), object(make(thread.loop(), place, &owner)) {}
+        Worker(Mailbox& owner_mailbox, std::size_t place, const Maker& make)
+            : thread(owner_mailbox), object(make(thread.loop(), place, &owner_mailbox)) {}
         ~Worker() { thread.join(); }
         Worker(const Worker&) = delete;
 
@@ -82,7 +83,7 @@ private:
         std::unique_ptr<T> object;
     };
 
-    std::optional<Mailbox> owner_;  // empty with one thread
+    std::optional<Mailbox> owner_mailbox_;  // empty with one thread
     std::unique_ptr<T> first_;
     std::vector<std::unique_ptr<Worker>> workers_;
 };

@@ -21,16 +21,16 @@ unsigned processor_count() {
     return std::max(std::thread::hardware_concurrency(), 1U);
 }
 
-// The thread inherits the mask.
+// The new thread inherits the mask, in which all signals are blocked.
 std::thread start_thread(std::function<void()> work) {
     sigset_t all;
-    sigset_t before;
+    sigset_t old_mask;
     sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    ::pthread_sigmask(SIG_SETMASK, &all, &old_mask);
     const auto restore = [](const sigset_t* mask) {
         ::pthread_sigmask(SIG_SETMASK, mask, nullptr);
     };
-    const std::unique_ptr<const sigset_t, decltype(restore)> at_end(&before, restore);
+    const std::unique_ptr<const sigset_t, decltype(restore)> at_end(&old_mask, restore);
     return std::thread(std::move(work));
 }
 
@@ -64,8 +64,8 @@ Mailbox::Task Mailbox::take() {
 
 // --- LoopThread.
 
-LoopThread::LoopThread(Mailbox& owner)
-    : owner_(owner), failure_(std::make_shared<std::exception_ptr>()) {
+LoopThread::LoopThread(Mailbox& owner_mailbox)
+    : owner_mailbox_(owner_mailbox), failure_(std::make_shared<std::exception_ptr>()) {
     stop_task_.emplace_back([this] { loop_.stop(); });
     report_task_.emplace_back([failure = failure_] { std::rethrow_exception(*failure); });
 }
@@ -76,7 +76,7 @@ void LoopThread::start() {
             loop_.run();
         } catch (...) {
             *failure_ = std::current_exception();
-            owner_.post(std::move(report_task_));
+            owner_mailbox_.post(std::move(report_task_));
         }
     });
 }

@@ -10,7 +10,7 @@
 
 namespace ev {
 
-unsigned processor_count();  // that this process may use, at least 1
+unsigned processor_count();  // processors that this process may use, at least 1
 
 // Starts a thread with all signals blocked, because the main loop handles them. Throws
 // std::system_error if the system has no thread left.
@@ -21,21 +21,22 @@ std::thread start_thread(std::function<void()> work);
 // by a turn of the owner's loop.
 class LoopThread {
 public:
-    // `owner` is the mailbox of the creating thread's loop, and must outlive this object.
-    explicit LoopThread(Mailbox& owner);
+    // The mailbox is that of the creating thread's loop, and must outlive this object.
+    explicit LoopThread(Mailbox& owner_mailbox);
     ~LoopThread() { join(); }
     LoopThread(const LoopThread&) = delete;
 
     Loop& loop() { return loop_; }
 
     void start();  // must be called only once
-    void post(Mailbox::Task task) { mailbox_.post(std::move(task)); }  // dropped after its end
+    // Once the thread has ended, tasks are dropped.
+    void post(Mailbox::Task task) { mailbox_.post(std::move(task)); }
     // Waits until all tasks posted earlier are done and the thread has ended. The objects of
     // its loop must live until then.
     void join();
 
 private:
-    Mailbox& owner_;
+    Mailbox& owner_mailbox_;
     Loop loop_;
     Mailbox mailbox_{loop_};
     // Allocated in advance, so that posting can't fail for lack of memory.

@@ -21,9 +21,8 @@ public:
     // Must be made and destroyed in the loop's thread. Throws std::system_error.
     explicit Mailbox(Loop& loop);
 
-    void post(Task task);  // may be called from any thread
-    // For a list that was made in advance.
-    using Prepared = std::list<Task>;
+    void post(Task task);              // may be called from any thread
+    using Prepared = std::list<Task>;  // made in advance, so that posting allocates nothing
     void post(Prepared prepared) noexcept;
 
 private:

@@ -72,7 +72,7 @@ TEST_CASE("explains an end with the option that may help") {
         {bufio::Reason::handshake_interrupted,
          [](Facts& tls) {
              tls.unanswered_hello_size = 1449;
-             tls.default_groups = false;
+             tls.has_default_groups = false;
          },
          hello},
         {bufio::Reason::tls, [](Facts& tls) { tls.unanswered_hello_size = 1449; }, ""},

@@ -1,14 +1,13 @@
 // Connected sockets, and functions that run a loop until a condition is true.
 #pragma once
 
-#include "bufio/address.hpp"
+#include "bufio/dial.hpp"
 #include "bufio/stream.hpp"
 #include "ev/loop.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -43,13 +42,15 @@ inline std::pair<Fd, Fd> socket_pair() {
     return {Fd(ends[0]), Fd(ends[1])};
 }
 
-inline bufio::Address loopback(int port = 0) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return {reinterpret_cast<const sockaddr*>(&address), sizeof address};
+inline bufio::Endpoint to(const std::string& host, int port) {
+    return {.host = host, .service = std::to_string(port)};
 }
+
+inline bufio::Address at(const std::string& host, int port = 0) {
+    return bufio::resolve_without_network(to(host, port)).addresses.at(0);
+}
+
+inline bufio::Address loopback(int port = 0) { return at("127.0.0.1", port); }
 
 // Returns a listening socket on the loopback, and stores its address in `local`.
 inline Fd listen_somewhere(bufio::Address& local, int backlog = 16) {

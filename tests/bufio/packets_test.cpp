@@ -2,10 +2,9 @@
 #include "bufio/packets.hpp"
 
 #include "bufio/system.hpp"
-#include "tests/bufio/addresses.hpp"
 #include "tests/bufio/out_of_memory.hpp"
 #include "tests/bufio/packet_fixture.hpp"
-#include "tests/bufio/packet_system.hpp"
+#include "tests/bufio/system.hpp"
 #include "tests/support/random.hpp"
 
 using namespace test;
@@ -14,13 +13,6 @@ using bufio::IoStatus;
 namespace {
 
 using Datagrams = std::vector<std::string>;
-
-bufio::Address loopback_v6() {
-    sockaddr_in6 address{};
-    address.sin6_family = AF_INET6;
-    address.sin6_addr = in6addr_loopback;
-    return {reinterpret_cast<const sockaddr*>(&address), sizeof address};
-}
 
 // Returns an address of a socket that is closed.
 bufio::Address nobody() {
@@ -32,7 +24,7 @@ bufio::Address nobody() {
 TEST_CASE("a frame is a datagram, there and back") {
     const std::string bytes =
         GENERATE(std::string(), std::string("one"), pattern(bufio::max_datagram));
-    PacketPair pair(GENERATE(loopback(), loopback_v6()));
+    PacketPair pair(GENERATE(loopback(), at("::1")));
     pair.send({bytes});
     const std::span<const Datagram> got = pair.far.receive();
     REQUIRE(got.size() == 1);
@@ -118,22 +110,22 @@ TEST_CASE("sends many datagrams in one system call, and receives them in a few")
     const std::size_t count = GENERATE(as<std::size_t>{}, 2, 60);
     Datagrams all;
     for (std::size_t i = 0; i < count; ++i) all.push_back(std::to_string(i));
-    PacketFaults faults;
+    Faults faults;
     PacketPair pair;
     pair.send(all);
-    CHECK(faults.send_calls == 1);
+    CHECK(faults.sendmsg_calls == 1);
     pair.echo();
-    CHECK(faults.send_calls == 2);
+    CHECK(faults.sendmsg_calls == 2);
     REQUIRE(run_until(pair.loop, [&] { return pair.near.got.size() == framed(all).size(); }));
-    CHECK(faults.receive_calls == 2);
+    CHECK(faults.recvmsg_calls == 2);
     CHECK(pair.near.got == framed(all));
 }
 
 TEST_CASE("asks for one datagram after a call that returned one, and each 16th time for more") {
-    PacketFaults faults;
+    Faults faults;
     std::vector<std::size_t> asked;
     PacketPair pair;
-    faults.receive = [&](std::size_t count) {
+    faults.recvmsg = [&](std::size_t count) {
         asked.push_back(count);
         return static_cast<long>(count);
     };
@@ -148,12 +140,12 @@ TEST_CASE("asks for one datagram after a call that returned one, and each 16th t
 #if BUFIO_HAS_PKTINFO
 TEST_CASE("answers from the address that the datagram was sent to") {
     const bool by_stream = GENERATE(false, true);
-    PacketSocket server(bufio::bound_datagram_socket(any_address()));
+    PacketSocket server(bufio::bound_datagram_socket(at("0.0.0.0")));
     bufio::Address sender;
     const auto transport =
         bufio::make_packet_transport(Fd(::dup(server.descriptor())), sender, false);
     for (const int host : {1, 2, 77}) {
-        bufio::Address own = v4(host, server.address().port());
+        bufio::Address own = at("127.0.0." + std::to_string(host), server.address().port());
         PacketSocket client(connected_to(own));
         const bufio::Packet question{"who"};
         REQUIRE(client.send({&question, 1}) == 1);
@@ -175,11 +167,11 @@ TEST_CASE("answers from the address that the datagram was sent to") {
 }
 
 TEST_CASE("marks a datagram sent to a broadcast address") {
-    PacketSocket server(bufio::bound_datagram_socket(any_address()));
+    PacketSocket server(bufio::bound_datagram_socket(at("0.0.0.0")));
     const Fd sender = bufio::open_socket(AF_INET, true);
     const int on = 1;
     ::setsockopt(sender.get(), SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
-    const bufio::Address all = v4(0xffffff, server.address().port());
+    const bufio::Address all = at("127.255.255.255", server.address().port());
     REQUIRE(::sendto(sender.get(), "all", 3, 0, all.get(), all.size) == 3);
     const std::span<const Datagram> got = server.receive();
     REQUIRE(got.size() == 1);
@@ -187,8 +179,8 @@ TEST_CASE("marks a datagram sent to a broadcast address") {
 }
 #else
 TEST_CASE("answers from the address of the route if the datagram's local address is unknown") {
-    PacketSocket server(bufio::bound_datagram_socket(any_address()));
-    PacketSocket client(connected_to(v4(1, server.address().port())));
+    PacketSocket server(bufio::bound_datagram_socket(at("0.0.0.0")));
+    PacketSocket client(connected_to(at("127.0.0.1", server.address().port())));
     const bufio::Packet question{"who"};
     REQUIRE(client.send({&question, 1}) == 1);
     const std::span<const Datagram> got = server.receive();
@@ -248,8 +240,8 @@ TEST_CASE("a system error ends the stream of a connected socket, whichever call 
     PacketPair pair;
     pair.send({"a"});
     pair.echo();
-    PacketFaults faults;
-    (each.sending ? faults.send : faults.receive) = [&](std::size_t) -> long {
+    Faults faults;
+    (each.sending ? faults.sendmsg : faults.recvmsg) = [&](std::size_t) -> long {
         return -each.code;
     };
     if (each.sending) pair.send({"b"});
@@ -260,9 +252,9 @@ TEST_CASE("a system error ends the stream of a connected socket, whichever call 
 }
 
 TEST_CASE("the output holds what the system does not accept, and sends it in order") {
-    PacketFaults faults;
+    Faults faults;
     bool full = true;
-    faults.send = [&](std::size_t) { return full ? -EAGAIN : 1L; };
+    faults.sendmsg = [&](std::size_t) { return full ? -EAGAIN : 1L; };
     PacketPair pair;
     Datagrams all;
     for (int i = 0; i < 100; ++i) all.push_back(pattern(static_cast<std::size_t>(20 * i)));
@@ -294,10 +286,10 @@ TEST_CASE("sends more than a megabyte, though the stream cuts a frame there") {
 }
 
 TEST_CASE("drops a datagram that the system refuses, and sends the others") {
-    PacketFaults faults;
+    Faults faults;
     const int refusal = GENERATE(ENOBUFS, ENOMEM, EMSGSIZE);
     int calls = 0;
-    faults.send = [&](std::size_t) -> long { return ++calls == 2 ? -refusal : 1; };
+    faults.sendmsg = [&](std::size_t) -> long { return ++calls == 2 ? -refusal : 1; };
     PacketPair pair;
     pair.send({"a", "b", "c"});
     Datagrams got = received(pair.far);
@@ -312,9 +304,9 @@ TEST_CASE("a bound socket's stream drops each datagram that can't be sent") {
     bufio::Address to = bufio::Address::of_socket(pair.near.stream->descriptor());
     const auto transport =
         bufio::make_packet_transport(Fd(::dup(pair.far.descriptor())), to, false);
-    PacketFaults faults;
+    Faults faults;
     int calls = 0;
-    faults.send = [&](std::size_t) -> long { return ++calls == 1 ? -EPERM : 1; };
+    faults.sendmsg = [&](std::size_t) -> long { return ++calls == 1 ? -EPERM : 1; };
     const std::string frames = framed({"a", "b"});
     CHECK(transport->write(frames.data(), frames.size()).count == 3);
     CHECK(transport->write(frames.data() + 3, 3).count == 3);
@@ -325,14 +317,14 @@ TEST_CASE("random exchanges keep every datagram whole", "[random]") {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         INFO("seed " << seed);
         Random random(seed);
-        PacketFaults faults;
+        Faults faults;
         const auto fault = [&](std::size_t count) -> long {
             constexpr long outcomes[] = {-EAGAIN, -EINTR};
             const std::uint64_t choice = random.next() % 8;
             if (choice < std::size(outcomes)) return outcomes[choice];
             return static_cast<long>(1 + random.next() % count);
         };
-        faults.send = faults.receive = fault;
+        faults.sendmsg = faults.recvmsg = fault;
         PacketPair pair;
         bufio::Address client;
         Taker server;

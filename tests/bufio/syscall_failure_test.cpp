@@ -14,40 +14,27 @@ namespace {
 const std::string question = pattern(1000);
 const std::string answer = pattern(40000);  // several records
 
-// Sends its text, receives until the end and destroys its stream.
-struct Side final : Stream::Owner {
-    void open(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport,
-              const std::string& sent) {
-        stream = std::make_unique<Stream>(loop, std::move(transport), *this);
-        stream->write(sent);
-        stream->finish();
+// Each side sends its text, receives until the end and destroys its stream.
+struct Conversation : Pair {
+    explicit Conversation(bool tls) : Pair(make_transports(tls)) {
+        begin(near, question, near_end);
+        begin(far, answer, far_end);
+        ended = run_until([&] { return near_end && far_end; });
     }
-    void stream_changed(Stream& s) override {
-        got += s.received();
-        s.consume(s.received().size());
-        end = s.end();
-        if (end) stream.reset();
-    }
-
-    std::unique_ptr<Stream> stream;
-    std::string got;
-    bufio::End end;
-};
-
-struct Conversation {
-    explicit Conversation(bool tls) {
-        auto [one, other] = make_transports(tls);
-        near.open(loop, std::move(one), question);
-        far.open(loop, std::move(other), answer);
-        ended = run_until(loop, [&] { return near.end && far.end; });
+    static void begin(Taker& side, const std::string& sent, bufio::End& end) {
+        side.on_change = [&](Stream& stream) {
+            side.take(stream);
+            end = stream.end();
+            if (end) side.stream.reset();
+        };
+        side.stream->write(sent);
+        side.stream->finish();
     }
     bool clean() const {
-        return near.end.reason == Reason::clean && far.end.reason == Reason::clean;
+        return near_end.reason == Reason::clean && far_end.reason == Reason::clean;
     }
 
-    ev::Loop loop;
-    Side near;
-    Side far;
+    bufio::End near_end, far_end;
     bool ended = false;
 };
 
@@ -73,14 +60,14 @@ TEST_CASE("reports a socket call that fails at any position, and receives no bad
             failing(position, sending ? EPIPE : ECONNRESET, failed);
         const Conversation talk(tls);
         INFO((tls ? "TLS, " : "plain, ")
-             << (sending ? "send " : "recv ") << position << ": " << talk.near.end.text()
-             << "; " << talk.far.end.text());
+             << (sending ? "send " : "recv ") << position << ": " << talk.near_end.text()
+             << "; " << talk.far_end.text());
         REQUIRE(talk.ended);
         CHECK(talk.clean() == !failed);
         CHECK(question.starts_with(talk.far.got));
         CHECK(answer.starts_with(talk.near.got));
-        CHECK(talk.near.end.text().find("Success") == std::string::npos);
-        CHECK(talk.far.end.text().find("Success") == std::string::npos);
+        CHECK(talk.near_end.text().find("Success") == std::string::npos);
+        CHECK(talk.far_end.text().find("Success") == std::string::npos);
     }
 }
 

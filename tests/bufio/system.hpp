@@ -4,9 +4,6 @@
 
 #include "bufio/address.hpp"
 
-#include <sys/socket.h>
-
-#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,10 +16,11 @@ struct Faults {
     Faults(const Faults&) = delete;
     Faults& operator=(const Faults&) = delete;
 
-    // These return the number of the call's bytes that it may move, or -errno.
-    std::function<long(std::size_t)> recv;
-    std::function<long(std::size_t)> send;
-    std::function<long(std::size_t)> getsockopt;  // bytes of the result
+    // These return how many of the call's bytes or datagrams it may move, or -errno.
+    using Moves = std::function<long(std::size_t)>;
+    Moves recv, send;
+    Moves recvmsg, sendmsg;  // also the calls for several datagrams
+    Moves getsockopt;        // bytes of the result
     // These return 0, or the errno with which the call fails.
     std::function<int()> accept;
     std::function<int()> getsockname;
@@ -32,6 +30,8 @@ struct Faults {
 
     std::size_t recv_calls = 0;
     std::size_t send_calls = 0;
+    std::size_t recvmsg_calls = 0;  // as for `recvmsg`
+    std::size_t sendmsg_calls = 0;
 };
 
 }  // namespace test

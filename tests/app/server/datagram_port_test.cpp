@@ -3,7 +3,7 @@
 #include "app/server/datagram_port.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/app/server/raw_client.hpp"
-#include "tests/bufio/packet_system.hpp"
+#include "tests/bufio/system.hpp"
 #include "tests/support/virtual_time.hpp"
 
 using namespace std::chrono_literals;
@@ -214,16 +214,16 @@ TEST_CASE("bounds the answers that faults hold back") {
 TEST_CASE("reads nothing while the system accepts no answers, and then sends them in order") {
     const bool delays = GENERATE(false, true);
     House house(faulty({.delay = ev::Duration(delays ? 1ms : 0ms)}));
-    test::PacketFaults system;
+    test::Faults system;
     std::uint64_t received = 0;
-    system.send = [&](std::size_t) -> long {
-        if (system.send_calls > 5) return 1;
+    system.sendmsg = [&](std::size_t) -> long {
+        if (system.sendmsg_calls > 5) return 1;
         received = house.server.counters().datagrams_in;
         return -EAGAIN;
     };
     for (const char* each : {"a", "b", "", "c"}) {
         house.peer.send(each);
-        house.loop.until([&] { return delays || system.send_calls > 0; });
+        house.loop.until([&] { return delays || system.sendmsg_calls > 0; });
     }
     house.loop.until([&] { return house.server.counters().datagrams_in == 4; });
     if (delays) house.loop.pass(1ms);
@@ -234,8 +234,8 @@ TEST_CASE("reads nothing while the system accepts no answers, and then sends the
 
 TEST_CASE("drops an answer that the system refuses, and counts it") {
     House house;
-    test::PacketFaults system;
-    system.send = [&](std::size_t) { return system.send_calls == 1 ? -EPERM : 1L; };
+    test::Faults system;
+    system.sendmsg = [&](std::size_t) { return system.sendmsg_calls == 1 ? -EPERM : 1L; };
     CHECK(house.exchange({"a", "b"}) == Datagrams{"b"});
     CHECK(house.server.counters().datagrams_dropped == 1);
     CHECK(house.server.counters().datagrams_out == 1);
@@ -244,13 +244,13 @@ TEST_CASE("drops an answer that the system refuses, and counts it") {
 
 TEST_CASE("pauses for a second if it can't receive") {
     House house;
-    test::PacketFaults system;
-    system.receive = [](std::size_t) -> long { return -ENOMEM; };
+    test::Faults system;
+    system.recvmsg = [](std::size_t) -> long { return -ENOMEM; };
     house.peer.send("a");
-    house.loop.until([&] { return system.receive_calls == 1; });
+    house.loop.until([&] { return system.recvmsg_calls == 1; });
     house.loop.pass(999ms);
-    CHECK(system.receive_calls == 1);
-    system.receive = nullptr;
+    CHECK(system.recvmsg_calls == 1);
+    system.recvmsg = nullptr;
     house.loop.pass(1ms);
     house.loop.until([&] { return house.server.counters().datagrams_in == 1; });
     CHECK(house.answers() == Datagrams{"a"});

@@ -1,16 +1,14 @@
 // The lines that open a new connection before its messages: STARTTLS, which asks a service in
-// its own protocol to continue with TLS, and --on-connect. Both belong to the transport's
-// handshake, so its time limit applies, and the lines are neither counted nor recorded.
-//
-// A dialogue adds what the service says, line by line, to `notes`, which must outlive the
-// handshake.
+// its own protocol to continue with TLS, and --on-connect. The connect timeout applies to both,
+// and the lines are neither counted nor recorded.
 #pragma once
 
 #include "app/protocol/framing.hpp"
 #include "bufio/transport.hpp"
 
-#include <memory>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,21 +22,50 @@ std::vector<std::pair<std::string, const Starttls*>> starttls_services();
 // Returns the framing of the service's answers: smtp or crlf.
 const Framing* framing_of(const Starttls& service);
 
-// Returns a transport that asks the service for TLS, and then acts as `tls`, a new transport
-// from TlsContext::connect(). Any other answer, or more plaintext after the answer, ends the
-// handshake with Reason::tls.
-std::unique_ptr<bufio::Transport> ask_for_tls(std::unique_ptr<bufio::Transport> tls,
-                                              const Starttls& service,
-                                              std::vector<std::string>& notes);
+// Decides which lines to send, and examines the answers. It does no input or output. What the
+// service says is added, line by line, to `notes`, which must outlive the dialogue.
+class Dialogue {
+public:
+    // Asks the service for TLS. Any other answer, or more plaintext after the answer, is a
+    // failure with Reason::tls.
+    Dialogue(const Starttls& service, std::vector<std::string>& notes);
+    // Sends the lines. With framings whose replies cannot be echoes (resp, smtp), each line
+    // waits for the reply to the one before, and an error reply is a failure with
+    // Reason::refused. With any other framing the lines are sent together, and their replies
+    // are unsolicited. With `greeted`, the service's greeting was received earlier, as with
+    // STARTTLS. The notes also contain the lines, without their arguments.
+    Dialogue(const Framing& framing, bool greeted, const std::vector<std::string>& lines,
+             std::vector<std::string>& notes);
 
-// Sends lines once the transport below is open. With framings whose replies cannot be echoes
-// (resp, smtp), each line waits for the reply to the one before, and an error reply ends the
-// handshake with Reason::refused. With any other framing the lines are sent together, and their
-// replies are unsolicited. With `greeted`, the transport below has received the service's
-// greeting, as with STARTTLS. The notes also contain the lines, without their arguments.
-std::unique_ptr<bufio::Transport> say_first(std::unique_ptr<bufio::Transport> below,
-                                            const Framing& framing, bool greeted,
-                                            const std::vector<std::string>& lines,
-                                            std::vector<std::string>& notes);
+    // Removes answers from the front of `received`, which contains all bytes that were not yet
+    // removed. Returns the bytes to send now, if there are any.
+    std::string advance(std::string_view& received);
+    bool done() const { return !awaits_answer_ && begun_ == steps_.size(); }
+    const bufio::End& failure() const { return failure_; }
+    bufio::End closed() const;  // the end if the service has closed its side
+
+private:
+    struct Step {
+        std::string frame;            // to send; empty if the service speaks first
+        std::string name;             // of the command or the option, for error texts
+        std::string note;             // precedes the answer in the notes
+        std::string_view right = {};  // with STARTTLS, the beginning of the right answer
+    };
+
+    const Step& step() const { return steps_[begun_ - 1]; }
+    std::string answered() const;
+    void refuse(std::string detail);
+    bool take_answer(std::string_view& received);
+
+    const Starttls* const service_ = nullptr;  // null without STARTTLS
+    const Framing& framing_;
+    Decoder decoder_;
+    std::vector<Step> steps_;
+    std::vector<std::string>& notes_;
+    std::size_t begun_ = 0;     // steps
+    std::size_t consumed_ = 0;  // bytes of the answers
+    bool awaits_answer_ = false;
+    bufio::End failure_;
+};
 
 }  // namespace yodel

@@ -1,8 +1,12 @@
 #include "app/protocol/session.hpp"
 
 #include "app/text/units.hpp"
+#include "bufio/packets.hpp"
+
+#include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 namespace yodel {
@@ -89,7 +93,7 @@ QueuedIds Session::send_reserved(std::size_t size) {
 // Reads the clock before the system accepts the messages, because a reply may arrive before the
 // call returns.
 void Session::flush() {
-    if (!connected() || ledger_.flushed()) return;
+    if (!connected() || dialogue_ || ledger_.flushed()) return;
     const ev::Time now = loop_.read_clock();
     flushed_at_ = now;
     const bool greeting_overdue = now - state_since() > options_->greeting_time;
@@ -101,7 +105,7 @@ void Session::flush() {
         end_with({Reason::limit, By::peer, "has stopped reading, and the send buffer is full"});
         return wake_by(loop_.now());
     }
-    ledger_.record_written(stream_->bytes_written(), now);
+    ledger_.record_written(stream_->bytes_written() - progress_.opening_bytes, now);
     observe_traffic(now);
     if (progress_.peer_ended_at != ev::Time{} && options_->listens())
         progress_.peer_ended_at = loop_.now();
@@ -127,14 +131,14 @@ void Session::pause(bool paused) {
         void_round_trips();
     }
     if (!connected()) return;
-    stream_->pause_reading(paused);
+    stream_->pause_reading(paused && !dialogue_);
     if (!paused) wake_by(loop_.now());
 }
 
 std::string Session::phase() const {
     if (dialer_) return dialer_->phase();
     std::string text = "waiting for the greeting from ";
-    if (!stream_->handshake_done())
+    if (dialogue_ || !stream_->handshake_done())
         text = options_->has_handshake()
                    ? "in the " + options_->handshake() + " handshake with "
                    : "waiting for the reply to --on-connect from ";
@@ -167,18 +171,66 @@ void Session::on_dialed(bufio::DialResult result) {
     set_state(State::handshaking);
     if (options_->listens()) attempt_at_ = loop_.after(options_->connect_timeout);
     progress_ = {.active_at = loop_.now()};
+    began_with_alert_ = false;
     facts_ = {};
     facts_.address = result.address;
     facts_.phases = {result.lookup_time, result.connect_time, {}};
     if (options_->websocket) facts_.websocket = std::make_unique<websocket::Facts>();
-    bufio::Stream::Limits limits;
-    limits.output = options_->max_frame + std::max(options_->max_frame, limits.output);
-    bufio::Stream::Owner& owner = *this;
-    stream_ = std::make_unique<bufio::Stream>(
-        loop_, make_transport(*options_, std::move(result.socket), facts_), owner, limits);
-    stream_->pause_reading(paused());
+    open_stream(std::move(result.socket), options_->starttls != nullptr);
     end_ = refusal_;
     advance();
+}
+
+// With `plaintext`, the service has not yet agreed to TLS.
+void Session::open_stream(bufio::Fd socket, bool plaintext) {
+    const Options& o = *options_;
+    const bool listens = o.listens();
+    auto transport =
+        lossy() ? bufio::make_packet_transport(std::move(socket), facts_.address, !listens)
+        : plaintext || !o.tls ? bufio::make_plain_transport(std::move(socket))
+        : listens             ? o.tls->accept(std::move(socket))
+                              : o.tls->connect(std::move(socket), o.endpoint.host);
+    if (o.websocket && !plaintext)
+        transport = listens ? websocket::accept(std::move(transport), o.max_frame)
+                            : websocket::connect(std::move(transport), *o.websocket,
+                                                 o.max_frame, *facts_.websocket);
+    bufio::Stream::Limits limits;
+    limits.output = o.max_frame + std::max(o.max_frame, limits.output);
+    bufio::Stream::Owner& owner = *this;
+    stream_ = std::make_unique<bufio::Stream>(loop_, std::move(transport), owner, limits);
+    dialogue_.reset();
+    if (plaintext)
+        dialogue_ = std::make_unique<Dialogue>(*o.starttls, facts_.opening_notes);
+    else if (!o.on_connect.empty() && !lossy())
+        dialogue_ = std::make_unique<Dialogue>(*o.framing, o.starttls != nullptr, o.on_connect,
+                                               facts_.opening_notes);
+    stream_->pause_reading(paused() && !dialogue_);
+}
+
+// Returns true once the opening lines are sent and answered. Returns false if more bytes are
+// needed, if a TLS handshake follows, or if the connection has ended.
+bool Session::advance_dialogue() {
+    std::string_view received = stream_->received();
+    stream_->write(dialogue_->advance(received));
+    stream_->consume(stream_->received().size() - received.size());
+    End end = dialogue_->failure() ? dialogue_->failure() : stream_->end();
+    if (!end) end = stream_->rejection();
+    const bool done = !end && dialogue_->done() && pending() == 0;
+    if (done && (!options_->starttls || stream_->tls())) {
+        dialogue_.reset();
+        progress_.opening_bytes = stream_->bytes_written();
+        stream_->pause_reading(paused());
+        return true;
+    }
+    if (done) {
+        bufio::Fd copy(::fcntl(stream_->descriptor(), F_DUPFD_CLOEXEC, 0));
+        if (!copy) end = bufio::system_end(Reason::tls, "copying the socket:", errno);
+        if (copy) open_stream(std::move(copy), false);
+    } else if (!end && stream_->input_ended()) {
+        end = dialogue_->closed();
+    }
+    if (end) end_with(std::move(end));
+    return false;
 }
 
 // --- Receiving.
@@ -201,13 +253,15 @@ void Session::settle() {
 
 // Reports the open connection before the first reply, and the replies before the end.
 bool Session::advance_connection() {
-    if (state() == State::handshaking && stream_->handshake_done() && !advance_handshake())
-        return false;
-    if (stream_->bytes_read() > 0 && stream_->is_open()) {
+    if (state() == State::handshaking && stream_->handshake_done()) {
+        if (dialogue_ && !advance_dialogue()) return true;
+        if (!advance_handshake()) return false;
+    }
+    if (!stream_->received().empty() && stream_->is_open()) {
         retries_ = 0;
         if (end_) end_ = refusal_ = {};
     }
-    ledger_.record_written(stream_->bytes_written(), read_at_);
+    ledger_.record_written(stream_->bytes_written() - progress_.opening_bytes, read_at_);
     if (!match_input()) return false;
     if (ledger_.refusal()) {
         end_with(ledger_.refusal());
@@ -255,7 +309,8 @@ bool Session::match_input() {
 }
 
 std::string_view Session::partial_message() const {
-    return stream_ ? unprocessed_.value_or(stream_->received()) : std::string_view();
+    return stream_ && !dialogue_ ? unprocessed_.value_or(stream_->received())
+                                 : std::string_view();
 }
 
 bool Session::report(Event event) {
@@ -490,6 +545,7 @@ void Session::end_with(End end, bool may_retry) {
         facts_.tcp = tcp();
         stream_->close();
         stream_.reset();
+        dialogue_.reset();
         unprocessed_.reset();
     }
     dialer_.reset();

@@ -152,14 +152,15 @@ private:
     };
     // What has happened on this connection. A time of 0 means that the event has not happened.
     struct Progress {
-        std::size_t replies = 0;     // to messages
-        std::uint64_t traffic = 0;   // see Stream::traffic()
-        std::uint64_t written = 0;   // bytes
-        std::uint64_t pings = 0;     // sent
-        bool pong_awaited = false;   // for a ping at `pinged_at`
-        ev::Time oldest_sent_at{};   // when the oldest message in flight was sent
-        ev::Duration max_pause{};    // longest pause since finish()
-        ev::Time all_answered_at{};  // while finishing: since when nothing is in flight
+        std::size_t replies = 0;          // to messages
+        std::uint64_t traffic = 0;        // see Stream::traffic()
+        std::uint64_t written = 0;        // bytes
+        std::uint64_t pings = 0;          // sent
+        bool pong_awaited = false;        // for a ping at `pinged_at`
+        std::uint64_t opening_bytes = 0;  // written before the first message
+        ev::Time oldest_sent_at{};        // when the oldest message in flight was sent
+        ev::Duration max_pause{};         // longest pause since finish()
+        ev::Time all_answered_at{};       // while finishing: since when nothing is in flight
         // Starts of waits, which a pause interrupts:
         ev::Time active_at{};      // when bytes were last sent or received
         ev::Time pinged_at{};      // when the last ping was sent or answered, or could be sent
@@ -181,6 +182,8 @@ private:
     }
     void dial();
     void on_dialed(bufio::DialResult result);
+    void open_stream(bufio::Fd socket, bool plaintext);
+    bool advance_dialogue();
     void advance();
     // These return false if a callback has ended the connection or destroyed the session. The
     // end is then reported in the next turn.
@@ -222,6 +225,7 @@ private:
     SessionFacts facts_;
     std::unique_ptr<bufio::Dialer> dialer_;  // set while dialing
     std::unique_ptr<bufio::Stream> stream_;  // null without a connection
+    std::unique_ptr<Dialogue> dialogue_;     // null once the opening lines are answered
     // Input not yet matched. Set only while match_input() runs.
     std::optional<std::string_view> unprocessed_;
     // Over UDP, how the last connection was refused; none once something was received.

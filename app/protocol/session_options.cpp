@@ -2,7 +2,6 @@
 
 #include "app/text/units.hpp"
 #include "bufio/listen.hpp"
-#include "bufio/packets.hpp"
 
 namespace yodel {
 
@@ -19,25 +18,6 @@ std::string SessionOptions::target() const {
 std::string SessionOptions::listening_text() const {
     const std::string pin = tls ? "; clients trust it with --pinnedpubkey " + tls->pin() : "";
     return "listening " + endpoint.acceptor->address().text() + pin;
-}
-
-std::unique_ptr<bufio::Transport> make_transport(const SessionOptions& options,
-                                                 bufio::Fd socket, SessionFacts& facts) {
-    const bool listens = options.listens();
-    if (options.endpoint.udp)
-        return bufio::make_packet_transport(std::move(socket), facts.address, !listens);
-    auto transport = !options.tls ? bufio::make_plain_transport(std::move(socket))
-                     : listens    ? options.tls->accept(std::move(socket))
-                               : options.tls->connect(std::move(socket), options.endpoint.host);
-    if (options.starttls)
-        transport = ask_for_tls(std::move(transport), *options.starttls, facts.opening_notes);
-    if (options.websocket)
-        transport = listens ? websocket::accept(std::move(transport), options.max_frame)
-                            : websocket::connect(std::move(transport), *options.websocket,
-                                                 options.max_frame, *facts.websocket);
-    if (options.on_connect.empty()) return transport;
-    return say_first(std::move(transport), *options.framing, options.starttls != nullptr,
-                     options.on_connect, facts.opening_notes);
 }
 
 ev::Duration retry_wait(ev::Duration first, unsigned earlier, std::minstd_rand& random) {

@@ -125,10 +125,6 @@ struct SessionFacts {
     std::optional<bufio::TcpFacts> tcp;
 };
 
-// The facts must outlive the transport.
-std::unique_ptr<bufio::Transport> make_transport(const SessionOptions& options,
-                                                 bufio::Fd socket, SessionFacts& facts);
-
 // Returns the wait before the next attempt. It doubles with each of the earlier retries, up to
 // half a minute or the first wait. It is then shortened at random by up to half, so that the
 // clients of a restarted server do not all reconnect together.

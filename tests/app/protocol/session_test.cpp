@@ -456,12 +456,31 @@ TEST_CASE("the phases of connecting have one deadline") {
     });
 }
 
-TEST_CASE("a server that closes during --on-connect has answered too little") {
-    SessionScript script;
-    script.options.on_connect = {"AUTH secret", "PING"};
-    script.play(R"(unconnected; -f resp; connect; peer got AUTH secret\r\n; peer sends +OK\r\n
-        peer got PING\r\n; peer ends
+TEST_CASE("the lines of --on-connect precede the messages of each connection") {
+    const auto play = [](const std::vector<std::string>& lines, const std::string& script) {
+        INFO(script);
+        SessionScript session;
+        session.options.on_connect = lines;
+        session.play("unconnected; --retry 1; --retry-delay 1s; " + script);
+    };
+    const std::vector<std::string> two{"AUTH secret", "PING"};
+    const std::string first =
+        R"(connect; peer got AUTH secret\r\n; peer sends +OK\r\n; peer got PING\r\n; )";
+    play(two, R"(--retry 0; -f resp; )" + first + R"(peer ends
         closed closed_early "the server closed the connection before it answered --on-connect 2")");
+    // Answers to them are no success.
+    play(two, "-f resp; " + first + R"(peer resets; waiting reset; +1s; )" +
+                  first.substr(first.find("peer got")) + "peer resets; closed reset");
+    // Reading pauses only afterwards.
+    play(two, "-f resp; " + first + R"(pause; peer sends +OK\r\n; open
+        peer sends +a\r\n; +1s; reports nothing; resume; reports unsolicited +a; disconnect)");
+    // Their bytes are not those of a message.
+    play({std::string(20000000, 'x')}, R"(connect; open; peer got x{20000000}\n
+        peer stops reading; send x{15000000}; peer resets; waiting reset; in flight 1)");
+    play(two, "-f resp; --expect any; " + first + R"(peer sends +OK\r\n; open
+        peer stops reading; send x{15000000}; peer resets; waiting reset; in flight 1; connect
+        flush; peer got AUTH secret\r\n; peer got nothing; peer sends +OK\r\n+OK\r\n
+        peer got PING\r\nx{15000000}\r\n; disconnect; reports lost x{15000000})");
 }
 
 TEST_CASE("traffic postpones a ping, and its pong must arrive in time") {

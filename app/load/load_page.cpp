@@ -380,7 +380,7 @@ void LoadScreen::draw() {
     const RunProgress progress = owner_.progress();
     ended_ = progress.phase == Phase::ended;
     if (!ended_) {
-        map_.add(loop_.now(), recent_.take(progress.results));
+        map_.add(loop_.now(), recent_times(progress.results, seen_));
         sent_.add(loop_.now(), progress.results.sent);
         right_.add(loop_.now(), progress.results.achieved_count());
         mark_changed();  // the page contains times, so it always differs

@@ -90,7 +90,7 @@ private:
     ev::Loop& loop_;
     Owner& owner_;
     HeatMap map_;
-    RecentTimes recent_;
+    Histogram seen_;  // see recent_times()
     RecentRate sent_;
     RecentRate right_;
     bool ended_ = false;

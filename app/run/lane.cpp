@@ -80,7 +80,7 @@ Event outgoing_event(Fate fate, std::uint64_t id, std::size_t count, const Outgo
 
 }  // namespace
 
-class Lane::Connection final : public Session::Owner, public Source::Owner {
+class Lane::Connection final : public Session::Owner {
 public:
     Connection(Lane& lane, std::size_t its_number,
                const std::shared_ptr<const Session::Options>& options)
@@ -106,10 +106,9 @@ public:
     ev::Timer lifetime_timer;                  // end of its lifetime, if limited
     const std::uint32_t number;                // from 1
     State reported_state = State::idle;
-    bool settled = false;  // it opened or closed, or it failed after another opened
-    bool opened = false;   // the current connection is or was open
-    bool worn = false;     // to be replaced, until the replacement is open or has failed
-    bool trouble_reported = false;
+    bool settled = false;        // it opened or closed, or it failed after another opened
+    bool opened = false;         // the current connection is or was open
+    bool worn = false;           // to be replaced, until the replacement is open or has failed
     bool reply_overdue = false;  // a reply is overdue, and none has arrived since
 
     Source& source() const { return own_source ? *own_source : *lane_.source_; }
@@ -119,10 +118,17 @@ public:
     // Copies the session's state to reported_state, and returns the previous state.
     State update_state() {
         const State before = std::exchange(reported_state, session.state());
-        --lane_.counts_[static_cast<std::size_t>(before)];
-        ++lane_.counts_[static_cast<std::size_t>(reported_state)];
-        lane_.results_->open = lane_.count(State::open) + lane_.count(State::finishing);
+        --lane_.counts_[before];
+        ++lane_.counts_[reported_state];
+        lane_.results_->open = lane_.counts_[State::open] + lane_.counts_[State::finishing];
         return before;
+    }
+
+    // Connects a new connection, or a closed one.
+    void connect() {
+        begin_attempt();
+        session.connect();
+        update_state();
     }
 
     void begin_attempt() {
@@ -145,7 +151,7 @@ public:
 
     // Returns true if the peer is not blocked and the memory limits allow another message.
     bool accepts_more() const {
-        if (reported_state != State::open || session.state() != State::open) return false;
+        if (!is_open() || session.state() != State::open) return false;
         if (worn || lane_.options_.probe) return false;
         const bool streaming =
             own_source && !lane_.options_.window;  // a longer queue is no faster
@@ -221,9 +227,12 @@ private:
 
     std::unique_ptr<Source> make_source(Lane& lane) {
         const RunOptions& options = lane.options_;
+        const auto changed = [this] { source_changed(); };
         if (options.from == From::recording)
             return std::make_unique<Replay>(lane.loop_, options.recording, options.fast,
-                                            session, *this);
+                                            session, changed, [this](std::string_view payload) {
+                                                report(received_event(Fate::missing, payload));
+                                            });
         if (options.from != From::input) return nullptr;
         if (const auto* const kept = static_cast<const Lines*>(lane.source_.get()))
             return std::make_unique<Generator>(*kept);
@@ -231,7 +240,7 @@ private:
                                        Lines::Options{.lines = options.line_options(),
                                                       .session = &session,
                                                       .greeting_wait = options.greeting_wait},
-                                       [this] { source_changed(); });
+                                       changed);
     }
 
     void session_changed() override {
@@ -239,18 +248,11 @@ private:
         source_changed();
     }
 
-    void source_changed() override {
+    void source_changed() {
         // After the input has failed, an accepted client may stay indefinitely, so the trouble
         // is reported now.
-        if (lane_.options_.session.listens()) report_trouble();
+        if (lane_.options_.session.listens()) lane_.report_trouble(own_source.get());
         if (is_open()) advance();
-    }
-    void source_missed(std::string_view payload) override {
-        report(received_event(Fate::missing, payload));
-    }
-    void report_trouble() {
-        if (own_source && !trouble_reported)
-            trouble_reported = lane_.report_trouble(*own_source);
     }
 
     void state_changed() {
@@ -309,11 +311,11 @@ private:
             if (lane_.over() || idle) session.disconnect();
             return;
         }
-        report_trouble();
+        lane_.report_trouble(own_source.get());
         lane_.results_->count_end(status, opened);
         worn = worn && opened && status == 0 && !lane_.over() && !source().over();
         settle();
-        if (worn) return lane_.connect(*this);
+        if (worn) return connect();
         if (lane_.options_.probe_interval && !lane_.over() &&
             lane_.results_->attempts != lane_.options_.count)
             lane_.open_timer_.start_at(
@@ -322,9 +324,17 @@ private:
         lane_.end_if_done();
     }
 
+    // In the closed loop, the lane becomes ready when a connection is open. In the open loop,
+    // the others must have opened as well, or have failed since: until one is open, the service
+    // may only be late.
     void settle() {
         if (!std::exchange(settled, true)) ++lane_.settled_count_;
-        lane_.settle();
+        if (lane_.stage_ != Stage::settling || lane_.results_->open == 0) return;
+        if (lane_.options_.pace && lane_.settled_count_ < lane_.share_.own_connection_count())
+            return;
+        lane_.stage_ = Stage::ready;
+        lane_.phase_timer_.cancel();  // the limit for connecting
+        lane_.hooks_.ready();
     }
 
     bool window_has_space() const {
@@ -429,7 +439,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
     else if (options.from == From::generator)
         source_ = std::make_unique<Generator>(options.size);
     connections_.reserve(share_.own_connection_count());
-    counts_[static_cast<std::size_t>(State::idle)] = share_.own_connection_count();
+    counts_[State::idle] = share_.own_connection_count();
     limit_connecting(loop.now());
 }
 
@@ -463,7 +473,7 @@ void Lane::limit_connecting(ev::Time since) {
 
 // Opens the connections that are due at their pace or, in a repeated probe, connects again.
 void Lane::open_due() {
-    if (options_.probe_interval && !connections_.empty()) return connect(*connections_[0]);
+    if (options_.probe_interval && !connections_.empty()) return connections_[0]->connect();
     const std::optional<Pace>& pace = options_.connect_pace;
     const ev::Time now = loop_.now();
     ev::Time due = open_timer_.deadline();
@@ -472,19 +482,13 @@ void Lane::open_due() {
         Connection& connection = *connections_.emplace_back(
             std::make_unique<Connection>(*this, number + 1, session_options_));
         connection.session.pause(paused_);
-        connect(connection);
-        if (count(State::idle) == 0) return limit_connecting(now);
+        connection.connect();
+        if (counts_[State::idle] == 0) return limit_connecting(now);
         if (pace)
             due += pace->offset(share_.number_of(connections_.size())) - pace->offset(number);
     }
     open_timer_.start_at(due);
     limit_connecting(std::max(due, now));
-}
-
-void Lane::connect(Connection& connection) {
-    connection.begin_attempt();
-    connection.session.connect();
-    connection.update_state();
 }
 
 void Lane::pause(bool paused) {
@@ -498,30 +502,19 @@ void Lane::void_round_trips() {
     for (const auto& connection : connections_) connection->session.void_round_trips();
 }
 
-bool Lane::report_trouble(const Source& source) {
-    const Trouble trouble = source.trouble();
-    if (trouble.text.empty()) return false;
+// Counts the trouble of the lane's input, which is read by one source.
+void Lane::report_trouble(const Source* source) {
+    const Trouble trouble = source ? source->trouble() : Trouble{};
+    if (trouble.text.empty() || std::exchange(trouble_reported_, true)) return;
     results_->count_failure(trouble.text, trouble.status, true);
     results_->count_end(trouble.status, true);
-    return true;
-}
-
-// In the closed loop, the lane becomes ready when a connection is open. In the open loop, the
-// others must have opened as well, or have failed since: until one is open, the service may
-// only be late.
-void Lane::settle() {
-    if (stage_ != Stage::settling || results_->open == 0) return;
-    if (options_.pace && settled_count_ < share_.own_connection_count()) return;
-    stage_ = Stage::ready;
-    phase_timer_.cancel();  // the limit for connecting
-    hooks_.ready();
 }
 
 // Ends the lane once each connection is closed, and no other will be opened.
 void Lane::end_if_done() {
-    if (stage_ == Stage::ended || count(State::closed) != connections_.size()) return;
+    if (stage_ == Stage::ended || counts_[State::closed] != connections_.size()) return;
     if (!over()) {
-        if (count(State::idle) > 0 || open_timer_.pending()) return;
+        if (counts_[State::idle] > 0 || open_timer_.pending()) return;
         count_unsent({});
     }
     stop_sending(Stage::ended);
@@ -629,16 +622,15 @@ std::optional<std::size_t> Lane::next_open(std::size_t place) const {
 // Stops sending for good. Adds this lane's share of the planned rate to the results.
 void Lane::stop_sending(Stage next) {
     if (stage_ == Stage::ended) return;  // step() will report it
-    if (!over() && source_) {
-        report_trouble(*source_);
-        source_->stop();
-    }
+    if (!over()) report_trouble(source_.get());
+    if (!over() && source_) source_->stop();
     if (!over() && schedule_ && !warming_up()) {
         const double share = static_cast<double>(share_.own_connection_count()) /
                              static_cast<double>(options_.connections);
         const ev::Duration end = options_.length.value_or(ev::Duration::max());
         const ev::Duration sending = std::min(schedule_->next_time() - schedule_->begin(), end);
-        results_->end_climb(sending);
+        if (results_->climb)
+            results_->climb->ended = std::min(sending, results_->climb->length);
         const double planned = options_.pace->rate(sending / 2) * share;
         results_->planned_rate = planned;
         results_->reached_rate = planned * schedule_->reached_share().value_or(1);

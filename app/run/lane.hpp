@@ -22,10 +22,10 @@
 #include "app/stats/results.hpp"
 #include "ev/loop.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -155,14 +155,9 @@ private:
         ended,     // all connections are closed
     };
 
-    std::size_t count(Session::State state) const {
-        return counts_[static_cast<std::size_t>(state)];
-    }
     void open_due();
-    void connect(Connection& connection);  // a new or a closed one
     void limit_connecting(ev::Time since);
 
-    void settle();
     bool warming_up() const {
         return stage_ == Stage::sending && results_->measured_from == ev::Time::max();
     }
@@ -173,7 +168,7 @@ private:
     void sources_changed();
     void send_due();
     std::optional<std::size_t> next_open(std::size_t place) const;
-    bool report_trouble(const Source& source);
+    void report_trouble(const Source* source);
 
     void stop_sending(Stage next);
     void count_unsent(ev::Duration tolerance);
@@ -193,8 +188,9 @@ private:
     ev::Timer open_timer_;  // the next connection to open
     std::vector<std::unique_ptr<Connection>> connections_;
     // Connections by the state that they reported; `idle` if they are not made yet.
-    std::array<std::size_t, 7> counts_{};
+    std::map<Session::State, std::size_t> counts_;
     std::size_t settled_count_ = 0;  // connections that have settled
+    bool trouble_reported_ = false;
     bool paused_ = false;
     ev::Time resumed_at_{};               // when the round trips were last voided
     std::size_t last_planned_place_ = 0;  // connection of the last planned message

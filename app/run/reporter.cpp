@@ -104,7 +104,7 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run)
 
 void Reporter::lane_opened(std::size_t connection, const Session& session) {
     const std::string text = connection_text(session);
-    log(text);
+    if (journal_) journal_->add_event({.reply = {.payload = text}});
     if (journal_) journal_->add_connection(session);
     attempt_open_ = true;
     report_attempt(attempt_text(session));
@@ -126,7 +126,7 @@ void Reporter::lane_ended(std::size_t connection, const Session& session) {
     if (!opened || exit_status(session.end()) != success) report_attempt(text, !opened);
     if (again)
         text += "; retry in " + duration_text(session.retry_time() - session.state_since());
-    log(text);
+    if (journal_) journal_->add_event({.reply = {.payload = text}});
     const bool shown = load() ? options_.verbose : again && !options_.quiet;
     if (shown || (options_.verbose && again)) remark(connection, text);
 }
@@ -153,7 +153,7 @@ void Reporter::lane_event(const Event& event) {
     // Bytes without frames are logged as they are read.
     const bool logged = unframed() == (event.fate == Fate::read) || !has_reply(event.fate);
     if (journal_ && logged && event.frames.empty()) journal_->add_event(event);
-    if (event.fate == Fate::read) return on_read(event.reply.payload);
+    if (event.fate == Fate::read) return print(event);
     if (!event.frames.empty()) {  // print echoed lines without decoding them
         const bool open = event.message.id + event.count - 1 == unterminated_id_;
         return output_.write(event.frames.substr(0, event.frames.size() - (open ? 1 : 0)));
@@ -180,7 +180,7 @@ void Reporter::on_answered(const Event& event) {
     const Reply& reply = event.reply;
     if (!replay()) {
         if (sequence()) output_.append_line(sequence_line(event.message, reply));
-        return print(event.connection, reply.payload, event.message.id != unterminated_id_);
+        return print(event);
     }
     if (!reply.right) return add_difference(bad_reply_text(event.message, reply));
     if (event.fate != Fate::late) return;
@@ -221,17 +221,7 @@ void Reporter::unsolicited(const Event& event) {
                        part("now", payload, 0));
     else if (fate == Fate::unsolicited || fate == Fate::stale ||
              (duplicate && !run_.session.endpoint.udp))
-        print(event.connection, payload);
-}
-
-void Reporter::on_read(std::string_view bytes) {
-    if (!unframed() || load() || json() || options_.form == Form::sequence) return;
-    if (options_.form == Form::hex) return output_.append_line(hex_text(bytes));
-    if (!makes_printable_) return output_.write(bytes);
-    const std::string all = std::exchange(partial_character_, {}) + std::string(bytes);
-    const std::size_t whole = all.size() - partial_character(all);
-    partial_character_ = all.substr(whole);
-    print_visible(std::string_view(all).substr(0, whole));
+        print(event);
 }
 
 void Reporter::flush() {
@@ -248,16 +238,25 @@ void Reporter::add_object(const Event& event) {
     output_.append_line(yodel::json(event, start_, form).str());
 }
 
-// Prints nothing for `raw` outside of a load, because on_read() has already printed the bytes.
-void Reporter::print(std::size_t connection, std::string_view payload, bool newline) {
-    if (!prints_replies() || (unframed() && !load())) return;
+// Prints the received bytes. Without frames they are printed as they are read, unless the
+// replies of several connections are printed.
+void Reporter::print(const Event& event) {
+    const std::string_view payload = event.reply.payload;
+    const bool as_read = unframed() && !load();
+    if (!prints_replies() || as_read != (event.fate == Fate::read)) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
-    if (load()) output_.append(std::to_string(connection) + ": ");
-    if (makes_printable_)
-        print_visible(payload);
-    else
+    if (as_read && !makes_printable_) return output_.write(payload);
+    if (load()) output_.append(std::to_string(event.connection) + ": ");
+    if (makes_printable_) {
+        const std::string all = std::exchange(partial_character_, {}) + std::string(payload);
+        const std::size_t whole = all.size() - (as_read ? partial_character(all) : 0);
+        partial_character_ = all.substr(whole);
+        print_visible(std::string_view(all).substr(0, whole));
+    } else {
         output_.append(payload);
-    if (newline || load()) output_.append("\n");
+    }
+    const bool unterminated = has_message(event.fate) && event.message.id == unterminated_id_;
+    if (load() || !(as_read || unterminated)) output_.append("\n");
 }
 
 // Escapes all unsafe bytes except newlines.
@@ -272,10 +271,6 @@ void Reporter::print_visible(std::string_view bytes) {
 
 void Reporter::add_difference(const std::string& text) {
     if (!json()) output_.append(text);
-}
-
-void Reporter::log(const std::string& text) {
-    if (journal_) journal_->add_event({.reply = {.payload = text}});
 }
 
 // --- How a replay differs from its recording.

@@ -37,7 +37,8 @@ RunOptions prepared(RunOptions options) {
 
 }  // namespace
 
-// Makes all lanes before the first thread starts, because making one may fail.
+// Makes all lanes before the first thread starts, because making one may fail. A lane on
+// another thread posts its calls to the owner's thread.
 Run::Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner)
     : loop_(loop),
       options_(prepared(std::move(options))),
@@ -45,9 +46,14 @@ Run::Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner)
       running_(options_.threads),
       lanes_(loop, options_.threads,
              [this, owner](ev::Loop& own, std::size_t thread, ev::Mailbox* mailbox) {
-                 Lane::Hooks hooks = this->hooks(mailbox);
-                 if (!mailbox) hooks.owner = owner;
-                 return std::make_unique<Lane>(own, options_, thread, std::move(hooks));
+                 const auto hook = [this, mailbox](void (Run::*call)()) {
+                     const std::function<void()> called = [this, call] { (this->*call)(); };
+                     return mailbox ? [mailbox, called] { mailbox->post(called); } : called;
+                 };
+                 return std::make_unique<Lane>(own, options_, thread,
+                                               Lane::Hooks{hook(&Run::lane_ready),
+                                                           hook(&Run::lane_ended),
+                                                           mailbox ? nullptr : owner});
              }) {
     if (!lanes_.single_threaded()) {
         sum_ = std::make_unique<RunResults>();
@@ -59,16 +65,6 @@ Run::Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner)
 }
 
 Run::~Run() = default;
-
-// The hooks of a lane on another thread post to the owner's thread.
-Lane::Hooks Run::hooks(ev::Mailbox* owner_mailbox) {
-    const auto hook = [this, owner_mailbox](void (Run::*call)()) -> std::function<void()> {
-        const auto called = [this, call] { (this->*call)(); };
-        if (!owner_mailbox) return called;
-        return [owner_mailbox, called] { owner_mailbox->post(called); };
-    };
-    return {hook(&Run::lane_ready), hook(&Run::lane_ended)};
-}
 
 // --- Beginning and end.
 

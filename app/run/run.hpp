@@ -44,7 +44,6 @@ public:
     const RunResults& results() const { return sum_ ? *sum_ : lanes_.first().results(); }
 
 private:
-    Lane::Hooks hooks(ev::Mailbox* owner_mailbox);
     void look_up();
     void looked_up(const bufio::LookupResult& result);
     void lane_ready();

@@ -49,29 +49,31 @@ RunClient::RunClient(ev::Loop& loop, Options options)
            reporter_.reports_messages() || options_.report.verbose ? &reporter_ : nullptr),
       outcome_{.results = run_.results()} {
     const Reporter::Options& report = options_.report;
+    const bool json = report.form == Reporter::Form::json;
+    const bool generated = options_.run.shares_source();
     const Session::Options& session = options_.run.session;
     // The summary is printed despite --quiet if there is no other result.
-    const bool summarized = !json() && !reporter_.prints_replies();
+    const bool summarized = !json && !reporter_.prints_replies();
     outcome_.summary_parts = {.expects_any = session.expect == Expect::any,
                               .listens = session.listens(),
                               .load = load(),
                               .verbose = report.verbose,
                               .summary = !reporter_.probe() && (!report.quiet || summarized)};
-    if (!generated() && session.max_time) {
+    if (!generated && session.max_time) {
         limit_timer_ = ev::Timer(loop, [] {});  // turn_ended() follows
         limit_timer_.start(*session.max_time - session.time_spent);
     }
-    if (load() && !reporter_.reports_messages() && json() && !report.quiet) {
+    if (load() && !reporter_.reports_messages() && json && !report.quiet) {
         interval_timer_ = ev::Timer(loop, [this] { print_interval(); });
         interval_timer_.start(object_interval);
     }
     // There is no progress line if replies are printed on the same terminal.
     const bool printing =
-        (json() || reporter_.reports_messages()) && ::isatty(STDOUT_FILENO) == 1;
+        (json || reporter_.reports_messages()) && ::isatty(STDOUT_FILENO) == 1;
     if (options_.page) {
         own_descriptors_ = used_descriptors();
         page_ = options_.page(*this);
-    } else if (::isatty(STDERR_FILENO) == 1 && !printing && (load() || generated())) {
+    } else if (::isatty(STDERR_FILENO) == 1 && !printing && (load() || generated)) {
         progress_timer_ = ev::Timer(loop, [this] { show_progress(); });
         progress_timer_.start(progress_interval);
     }
@@ -158,7 +160,7 @@ void RunClient::show_progress() {
 void RunClient::print_interval() {
     const Results& results = run_.results();
     reporter_.output().append_line(
-        interval_object(results, ++interval_count_, recent_.take(results)).str());
+        interval_object(results, ++interval_count_, recent_times(results, seen_)).str());
     interval_timer_.start_at(interval_timer_.deadline() + object_interval);
 }
 

@@ -112,9 +112,7 @@ private:
     void suspending() override { run_.void_round_trips(); }
 
     Options completed(Options options) const;
-    bool json() const { return options_.report.form == Reporter::Form::json; }
     bool load() const { return options_.report.load; }
-    bool generated() const { return options_.run.shares_source(); }
     ev::Duration time_after_sending() const;
     void show_progress();
     void print_interval();
@@ -133,7 +131,7 @@ private:
     Outcome outcome_;           // without what outcome() adds
     ev::Timer progress_timer_;  // the next progress line; empty without one
     ev::Timer interval_timer_;  // the next interval object; empty without one
-    RecentTimes recent_;        // of the interval objects
+    Histogram seen_;            // main times in the interval objects so far
     std::uint64_t interval_count_ = 0;
     std::unique_ptr<RunDisplay> page_;  // stays after the run until a key is pressed
 };

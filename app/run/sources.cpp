@@ -226,17 +226,18 @@ void Generator::fill(std::size_t begin, std::size_t end) {
 // A late reply must arrive as an unsolicited message, because its message was lost before.
 // Duplicate datagrams were made by the network.
 Replay::Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool fast,
-               Session& session, Owner& owner)
+               Session& session, const std::function<void()>& changed,
+               std::function<void(std::string_view payload)> missed)
     : loop_(loop),
       recording_(std::move(recording)),
       fast_(fast),
       session_(session),
-      owner_(owner),
-      due_timer_(loop, [this] { owner_.source_changed(); }),
-      overdue_timer_(loop, [this] {
+      missed_(std::move(missed)),
+      due_timer_(loop, changed),
+      overdue_timer_(loop, [this, changed] {
           report_missing(loop_.now());
           if (waits()) overdue_timer_.start_at(outstanding_.begin()->second.deadline);
-          owner_.source_changed();
+          changed();
       }) {
     for (std::size_t place = 0; place < recording_->events.size(); ++place) {
         const Event& event = *recording_->events[place];
@@ -352,7 +353,7 @@ void Replay::report_missing(ev::Time deadline) {
     while (waits() && outstanding_.begin()->second.deadline <= deadline) {
         const std::size_t place = outstanding_.begin()->first;
         outstanding_.erase(outstanding_.begin());
-        owner_.source_missed(recording_->events[place]->reply.payload);
+        missed_(recording_->events[place]->reply.payload);
     }
 }
 

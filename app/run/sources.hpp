@@ -43,21 +43,11 @@ struct Outgoing {
     bool unterminated = false;                   // last line of the input, without a newline
 };
 
-// The lane calls next() while a connection can send. A source calls its owner only from the
-// loop, never from inside the owner's own calls.
+// The lane calls next() while a connection can send. A source that waits for something calls a
+// function `changed` from the loop when next() may return another message, or over() has become
+// true.
 class Source {
 public:
-    class Owner {
-    public:
-        // next() may return another message now, or over() has become true.
-        virtual void source_changed() = 0;
-        // A recorded unsolicited message did not arrive.
-        virtual void source_missed(std::string_view payload) = 0;
-
-    protected:
-        ~Owner() = default;
-    };
-
     Source() = default;
     Source(const Source&) = delete;
     Source& operator=(const Source&) = delete;
@@ -152,7 +142,6 @@ public:
         ev::Duration greeting_wait = {};
     };
 
-    // Calls `changed` from the loop after each read.
     Lines(ev::Loop& loop, const Options& options, const std::function<void()>& changed);
 
     std::optional<Outgoing> next() override;
@@ -228,9 +217,11 @@ private:
 class Replay final : public Source {
 public:
     // The recording must have no trouble. With `fast`, each message is sent as soon as all
-    // replies and unsolicited messages recorded before it have arrived.
+    // replies and unsolicited messages recorded before it have arrived. Calls `missed` with
+    // each recorded unsolicited message that did not arrive.
     Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool fast,
-           Session& session, Owner& owner);
+           Session& session, const std::function<void()>& changed,
+           std::function<void(std::string_view payload)> missed);
 
     std::optional<Outgoing> next() override;
     void sent(const Outgoing& message, QueuedIds queued) override;
@@ -261,7 +252,7 @@ private:
     const std::shared_ptr<const Recording> recording_;
     const bool fast_;
     Session& session_;
-    Owner& owner_;
+    const std::function<void(std::string_view payload)> missed_;
     std::size_t next_ = 0;            // place of the next event in the recording
     std::optional<ev::Time> origin_;  // time 0 of the recording, once the first message is due
     bool stopped_ = false;            // by the user

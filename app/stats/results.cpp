@@ -287,9 +287,9 @@ void Results::add(const Results& other) {
 
 // --- Some of the messages.
 
-Histogram RecentTimes::take(const Results& results) {
+Histogram recent_times(const Results& results, Histogram& seen) {
     const Histogram& all = results.*main_times(results).times;
-    return all.since(std::exchange(seen_, all));
+    return all.since(std::exchange(seen, all));
 }
 
 void Samples::add(const Event& event) {
@@ -344,10 +344,6 @@ void RunResults::add(const RunResults& other) {
     }
     steps.resize(std::max(steps.size(), other.steps.size()));
     for (std::size_t i = 0; i < other.steps.size(); ++i) steps[i].add(other.steps[i]);
-}
-
-void RunResults::end_climb(ev::Duration time) {
-    if (climb) climb->ended = std::min(time, climb->length);
 }
 
 ev::Duration RunResults::Climb::step() const {

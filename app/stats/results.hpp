@@ -207,14 +207,8 @@ std::optional<Figure> find_figure(std::string_view name);
 // are any, otherwise connect times.
 const TimesRow& main_times(const Results& results);
 
-// The main times since the last call.
-class RecentTimes {
-public:
-    Histogram take(const Results& results);
-
-private:
-    Histogram seen_;
-};
+// Returns the main times since `seen`, and sets `seen` to all of them.
+Histogram recent_times(const Results& results, Histogram& seen);
 
 // Samples of a load: the 50 slowest messages with a right reply, and the first 50 with a bad
 // one, as JSON objects.
@@ -268,7 +262,6 @@ struct RunResults : Results {
     }
     void add(const Event& event);
     void add(const RunResults& other);
-    void end_climb(ev::Duration time);
     // Returns the rate at the end of this step, or at the end of the climb if that is earlier.
     double rate_after(std::size_t step) const;
 

@@ -39,7 +39,7 @@ RunResults some_climb() {
     add_step(results, 1999ms, 2ms);
     add_step(results, 2s, 9ms, 10);
     add_step(results, 3s, 3ms);
-    results.end_climb(4s);
+    results.climb->ended = 4s;
     results.attempts = results.opened = 4;
     results.connect_times.record(7ms);
     return results;
@@ -133,7 +133,7 @@ TEST_CASE("a climb is judged by the seconds with messages, up to its end") {
         for (std::size_t i = 0; i < row.steps.size(); ++i)
             if (const auto& [round_trip, lost] = row.steps[i]; round_trip > 0ms)
                 add_step(climb, i * 1s, round_trip, lost);
-        climb.end_climb(row.ended);
+        climb.climb->ended = row.ended;
         CHECK(climb.steps.front().unsolicited == 1);
         CHECK(judged(climb, "p99<5ms") == row.sentence);
     }
@@ -151,9 +151,9 @@ TEST_CASE("the climb of a run is the sum over its threads, step for step") {
 
 TEST_CASE("the recent times are those since they were taken last") {
     RunResults results;
-    RecentTimes recent;
+    Histogram seen;
     for (const std::uint64_t count : {2U, 0U, 3U}) {
         results.round_trips.record(1ms, count);
-        CHECK(recent.take(results).count() == count);
+        CHECK(recent_times(results, seen).count() == count);
     }
 }

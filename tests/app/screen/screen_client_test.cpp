@@ -1,157 +1,15 @@
-// The full-screen client on a pseudo-terminal, in virtual time, as a user sees it.
+// The keys of the full-screen client.
 
-#include "app/screen/screen_client.hpp"
-
-#include "tests/app/session_script.hpp"
-#include "tests/support/emulator.hpp"
-#include "tests/support/own_terminal.hpp"
-#include "tests/support/text.hpp"
-#include "tests/ui/locale.hpp"
+#include "tests/app/screen/screen_script.hpp"
 #include "ui/key_parser.hpp"
 
-using namespace std::chrono_literals;
 using namespace yodel;
-using test::contains;
 using test::OnTerminal;
 using test::play_each;
+using test::ScreenScript;
 using ui::Chord;
 
 namespace {
-
-// Returns what a terminal sends for a key, or text.
-std::string bytes_of(const std::string& key) {
-    static const std::map<std::string, std::string> names{
-        {"Enter", "\r"},          {"Esc", "\x1b"},       {"Up", "\x1b[A"},
-        {"Down", "\x1b[B"},       {"Dn", "\x1b[B"},      {"PgUp", "\x1b[5~"},
-        {"PgDn", "\x1b[6~"},      {"M-Up", "\x1b[1;3A"}, {"M-Down", "\x1b[1;3B"},
-        {"F1", "\x1bOP"},         {"F2", "\x1bOQ"},      {"F3", "\x1bOR"},
-        {"F4", "\x1bOS"},         {"F5", "\x1b[15~"},    {"F6", "\x1b[17~"},
-        {"F7", "\x1b[18~"},       {"F8", "\x1b[19~"},    {"F9", "\x1b[20~"},
-        {"Back", "\x7f"},         {"Space", " "},        {"Paste", "\x1b[200~"},
-        {"EndPaste", "\x1b[201~"}};
-    if (const auto name = names.find(key); name != names.end()) return name->second;
-    if (key.size() == 2 && key[0] == '^') return {static_cast<char>(key[1] & 0x1f)};
-    if (key.starts_with("M-")) return "\x1b" + bytes_of(key.substr(2));
-    return test::bytes(key);
-}
-
-// A script with these verbs. Each check is repeated every 20 ms until it holds, for a second at
-// most.
-//
-//     keys X Y         presses keys: Enter, M-Up, ^C, or text
-//     ECHO X           sends a line, and receives its echo
-//     shows X, hides X the screen contains X, or does not
-//     last X           the last row, or the row above the key bar, is X
-//     cursor N         the column of the cursor, counted from 0
-//     row N X          this row, counted from 1, begins with X
-//     writes X         the program has written these bytes, since the last keys
-//     resize 5x20      resizes the terminal; the setting `size 5x20` is its first size
-//     continue         continues after a suspension
-//     ^Z cannot stop the test
-//     stops            the loop stops
-//     status N         what the end reports
-class ScreenScript final : public test::SessionScript {
-public:
-    ScreenScript() {
-        resize("24x80");
-        setting("size", [this](const std::string& size) { resize(size); });
-        setting("escapes", [this](const std::string&) { with_.conversation.escapes = true; });
-        setting("hex", [this](const std::string&) { with_.hex = true; });
-        setting("key log", [this](const std::string& name) { with_.key_log = name; });
-        setting("log to", [this](const std::string& name) {
-            with_.conversation.log = JournalFile(name);
-        });
-        on("keys", [this](const std::string& keys) {
-            written_.clear();
-            std::istringstream words(keys);
-            std::string bytes;
-            for (std::string word; words >> word;) bytes += bytes_of(word);
-            for (; !bytes.empty(); turn()) terminal_.type(bytes);
-            for (int i = 0; i < 2; ++i) turn();
-        });
-        on("ECHO", [this](const std::string& line) {
-            play_steps("keys " + line + " Enter; peer echoes; shows ‹ " + line);
-        });
-        on("resize", [this](const std::string& size) {
-            resize(size);
-            std::raise(SIGWINCH);
-        });
-        on("continue", [this](const std::string&) { client_->continued(); });
-        on("^Z cannot stop the test",
-           [](const std::string&) { std::signal(SIGTSTP, SIG_IGN); });
-        on("shows", [this](const std::string& part) {
-            check([&] { return emulator_.shows(unquoted(part)); });
-        });
-        on("hides", [this](const std::string& part) {
-            turn();
-            check([&] { return !emulator_.shows(part); });
-        });
-        on("last", [this](const std::string& row) {
-            check([&] {
-                std::string all = "\n" + emulator_.screen();
-                if (const std::size_t bar = all.rfind("\nF1 Keys"); bar != all.npos)
-                    all.resize(bar + 1);
-                return all.ends_with("\n" + unquoted(row) + "\n");
-            });
-        });
-        on("cursor", [this](const std::string& column) {
-            REQUIRE(std::to_string(emulator_.cursor_column()) == column);
-        });
-        on("row", [this](const std::string& text) {
-            check([&] {
-                return emulator_.row(std::stoi(text) - 1)
-                    .starts_with(text.substr(text.find(' ') + 1));
-            });
-        });
-        on("writes", [this](const std::string& bytes) {
-            check([&] { return contains(written_, test::bytes(bytes)); });
-        });
-        on("stops", [this](const std::string&) { check([&] { return stopped_; }); });
-        on("status", [this](const std::string& status) {
-            REQUIRE(std::to_string(client_->report()) == status);
-        });
-    }
-
-private:
-    static std::string unquoted(std::string text) {
-        std::erase(text, '"');
-        return text;
-    }
-    void begin() override {
-        with_.conversation.session = test::with_port(options, peer->port());
-        with_.conversation.quiet = true;
-        client_.emplace(loop, with_);
-        for (int i = 0; i < 20 && !emulator_.shows("● up"); ++i) turn();
-    }
-    void resize(const std::string& size) {
-        const int rows = std::stoi(size);
-        const int columns = std::stoi(size.substr(size.find('x') + 1));
-        terminal_.resize(static_cast<unsigned short>(rows),
-                         static_cast<unsigned short>(columns));
-        emulator_.set_size({rows, columns});
-    }
-    // Lets 20 ms pass, more than the time between two drawings.
-    void turn() {
-        const ev::Time end = loop.time + 20ms;
-        while (loop.time < end && !stopped_) stopped_ = !loop.step(end - loop.time);
-        client_->turn_ended();
-        const std::string bytes = terminal_.take();
-        emulator_.show(bytes);
-        written_ += bytes;
-    }
-    void check(const std::function<bool()>& condition) {
-        for (int i = 0; i < 50 && !condition(); ++i) turn();
-        CAPTURE(emulator_.screen());
-        REQUIRE(condition());
-    }
-    const test::Locale utf8_{"C.UTF-8"};
-    test::Emulator emulator_{{}};
-    const OnTerminal terminal_{"xterm-256color"};
-    ScreenClient::Options with_;
-    std::optional<ScreenClient> client_;
-    std::string written_;
-    bool stopped_ = false;
-};
 
 // Returns the keys named on the F1 page, such as M-x ^X M-Up Enter.
 std::vector<Chord> named_keys(const char* keys) {
@@ -160,7 +18,7 @@ std::vector<Chord> named_keys(const char* keys) {
     for (std::string word; words >> word;) {
         if (word == "n" || word == "N" || word == "Quit") continue;  // n and N: of the search
         ui::KeyParser parser;
-        parser.feed(bytes_of(word));
+        parser.feed(test::bytes_of(word));
         parser.expire();
         chords.push_back(parser.next().value().chord);
     }
@@ -232,6 +90,8 @@ TEST_CASE("each key works as its help explains") {
          R"(shows connected to; last "F1 help; ^D quits; Enter sends a line; its echo is timed"
             keys hello Enter; shows 1…; last ; peer echoes; shows ms ‹ hello ✓
             shows  › hello; row 22 ● up 00:00 tcp://127.0.0.1:; shows 1↑ 1↓ 0… 0✗ 0?)"},
+        {"the last eight round trips",
+         "9 times ( ECHO a ); shows ms ████████; hides █████████"},
         {"history", R"(ECHO first; ECHO second; keys Up; last second; keys ^P; last first
             keys Down; last second; keys ^N; last ; keys ^P ^P; last first; keys ^C; keys ^P
             last second)"},

@@ -293,63 +293,55 @@ TEST_CASE("reports why it can't dial") {
     const std::string local = "127.0.0.1";
     Faults faults;
     faults.resolve = [](const std::string&) { return std::vector<Address>{}; };
-    const Endpoint from_free_port = {.host = local,
-                                     .service = port,
-                                     .udp = true,
-                                     .source_host = local,
-                                     .source_port = free_port};
+    Endpoint from_free_port{.host = local, .service = port, .udp = true, .source_host = local};
+    from_free_port.source_port = free_port;
     Dial first(from_free_port);
     REQUIRE(first.wait().socket);
+    using enum Reason;
+    const std::string foreign = "192.0.2.1 is not an address of this machine";
+    const std::string many = "broadcast and multicast addresses are not supported";
+    const std::string used = "Address already in use";
     const struct {
-        Endpoint endpoint;
         Reason reason;
         std::string why;  // the beginning of the reason
+        std::string host, service, source_host = {}, source_port = {};
+        bool udp = false;
+        int family = AF_UNSPEC;
+        bool numeric = false;
     } rows[] = {
-        {from_free_port, Reason::connect, "Address already in use"},
-        {{.host = local, .service = free_port}, Reason::refused, "Connection refused"},
-        {{.host = local, .service = free_port, .source_host = local, .source_port = free_port},
-         Reason::refused,
-         "Connection refused"},  // it would connect to itself
-        {{.host = local, .service = port, .family = AF_INET6}, Reason::lookup, ""},
-        {{.host = "nowhere.example", .service = port}, Reason::lookup, ""},
-        {{.host = "nowhere.example", .service = port, .numeric = true}, Reason::lookup, ""},
-        {{.host = "::1", .service = port, .source_host = "127.0.0.2"},
-         Reason::connect,
-         "Address family not supported"},
-        {{.host = local, .service = port, .source_host = "192.0.2.1"},
-         Reason::connect,
-         "192.0.2.1 is not an address of this machine"},
-        {{.host = local, .service = port, .udp = true, .source_host = "192.0.2.1"},
-         Reason::connect,
-         "192.0.2.1 is not an address of this machine"},
-        {{.host = local, .service = port, .source_host = local, .source_port = port},
-         Reason::connect,
-         "Address already in use"},
-        {{.host = local, .service = port, .source_host = "here"}, Reason::lookup, "here: "},
-        {{.host = "224.0.0.1", .service = port, .udp = true},
-         Reason::connect,
-         "broadcast and multicast addresses are not supported"},
-        {{.host = "255.255.255.255", .service = port, .udp = true},
-         Reason::connect,
-         "broadcast and multicast addresses are not supported"},
-        {{.host = "127.255.255.255", .service = port, .udp = true},
-         Reason::connect,
-         "broadcast and multicast addresses are not supported"},
-        {{.path = "/" + std::string(200, 'x')}, Reason::lookup, "File name too long"},
-        {{.path = "/dev/null"}, Reason::connect, "it is not a socket"},
-        {{.path = std::filesystem::temp_directory_path()},
-         Reason::connect,
-         "it is not a socket"},
+        {connect, used, local, port, local, free_port, true},
+        {refused, "Connection refused", local, free_port},
+        // It would connect to itself.
+        {refused, "Connection refused", local, free_port, local, free_port},
+        {lookup, "", local, port, "", "", false, AF_INET6},
+        {lookup, "", "nowhere.example", port},
+        {lookup, "", "nowhere.example", port, "", "", false, AF_UNSPEC, true},
+        {connect, "Address family not supported", "::1", port, "127.0.0.2"},
+        {connect, foreign, local, port, "192.0.2.1"},
+        {connect, foreign, local, port, "192.0.2.1", "", true},
+        {connect, used, local, port, local, port},
+        {lookup, "here: ", local, port, "here"},
+        {connect, many, "224.0.0.1", port, "", "", true},
+        {connect, many, "255.255.255.255", port, "", "", true},
+        {connect, many, "127.255.255.255", port, "", "", true},
+        {lookup, "File name too long", "/" + std::string(200, 'x'), ""},
+        {connect, "it is not a socket", "/dev/null", ""},
+        {connect, "it is not a socket", std::filesystem::temp_directory_path(), ""},
     };
     for (const auto& row : rows) {
-        Dial dial(row.endpoint);
+        Endpoint endpoint{.family = row.family, .numeric = row.numeric, .udp = row.udp};
+        (row.host[0] == '/' ? endpoint.path : endpoint.host) = row.host;
+        endpoint.service = row.service;
+        endpoint.source_host = row.source_host;
+        endpoint.source_port = row.source_port;
+        Dial dial(endpoint);
         const bufio::End& end = dial.wait().end;
         CAPTURE(end.text());
         CHECK_FALSE(dial.result.socket);
         CHECK(end.reason == row.reason);
         const std::string deed =
-            row.reason == Reason::lookup ? "cannot resolve " : "cannot connect to ";
-        CHECK(end.text().starts_with(deed + row.endpoint.text() + ": " + row.why));
+            row.reason == lookup ? "cannot resolve " : "cannot connect to ";
+        CHECK(end.text().starts_with(deed + endpoint.text() + ": " + row.why));
         CHECK_FALSE(end.text().ends_with(": "));
     }
 }

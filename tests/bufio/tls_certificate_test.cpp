@@ -168,56 +168,51 @@ TEST_CASE("reports the faults of a chain, and the certificates concerned") {
     std::vector<Identity> chain;
     std::string text;
     int faults = 1;
-    const auto add = [&](const std::string& name, const Wish& wish) {
+    const auto add = [&](const std::string& name, Wish wish) {
+        if (name != "localhost" && wish.names == Wish().names) wish.names = "";
+        if (!wish.issuer && !chain.empty()) wish.issuer = &chain[0];
         chain.insert(chain.begin(), w.files.make(name, wish));
     };
+    const long begin = -9 * day, end = -2 * day;
     SECTION("expired and self-signed") {
-        add("localhost", {.from = -9 * day, .until = -2 * day});
+        add("localhost", {.from = begin, .until = end});
         text = "the certificate of localhost is self-signed; it also expired on 20";
         faults = 2;
     }
     SECTION("by an intermediate of an authority that is neither trusted nor sent") {
-        add("Middle", {.names = "", .issuer = &w.stranger});
-        add("localhost", {.issuer = &chain[0]});
+        add("Middle", {.issuer = &w.stranger});
+        add("localhost", {});
         text = "was issued by an untrusted CA: CN=Stranger";
     }
     SECTION("by an untrusted authority that is sent") {
         chain = {w.stranger};
-        add("localhost", {.issuer = &w.stranger});
+        add("localhost", {});
         text = "was issued by an untrusted CA: CN=Stranger";
     }
     SECTION("expired, for another host, and by an untrusted authority") {
         chain = {w.stranger};
-        add("x", {.names = "DNS:other.example",
-                  .from = -9 * day,
-                  .until = -2 * day,
-                  .issuer = &w.stranger});
+        add("x", {.names = "DNS:other.example", .from = begin, .until = end});
         text = "was issued by an untrusted CA: CN=Stranger; it also is for "
                "other.example, not for localhost; it also expired on 20";
         faults = 3;
     }
     SECTION("by an authority that has expired") {
-        add("Middle", {.names = "", .from = -9 * day, .until = -2 * day, .issuer = &w.ca});
-        add("localhost", {.issuer = &chain[0]});
+        add("Middle", {.from = begin, .until = end, .issuer = &w.ca});
+        add("localhost", {});
         text = "the certificate of localhost was issued by CN=Middle, whose certificate "
                "expired on 20";
     }
     SECTION("expired on the same day as its authority") {
-        const Wish expired{.from = -9 * day, .until = -2 * day};
-        add("Middle",
-            {.names = "", .from = expired.from, .until = expired.until, .issuer = &w.ca});
-        add("localhost", {.from = expired.from, .until = expired.until, .issuer = &chain[0]});
+        add("Middle", {.from = begin, .until = end, .issuer = &w.ca});
+        add("localhost", {.from = begin, .until = end});
         text = "; it also expired on 20";
         faults = 2;
     }
     SECTION("by many authorities that have all expired") {
-        Identity issuer = w.ca;
-        for (faults = 0; faults < 20; ++faults) {
-            add("Middle " + std::to_string(faults),
-                {.names = "", .from = -9 * day, .until = -2 * day, .issuer = &issuer});
-            issuer = chain[0];
-        }
-        add("localhost", {.issuer = &issuer});
+        add("Middle 0", {.from = begin, .until = end, .issuer = &w.ca});
+        for (faults = 1; faults < 20; ++faults)
+            add("Middle " + std::to_string(faults), {.from = begin, .until = end});
+        add("localhost", {});
         text = "was issued by CN=Middle 0, whose certificate expired on 20";
     }
     const Outcome outcome = talk_to(w.files.chained(chain));
@@ -429,33 +424,29 @@ TEST_CASE("refuses unusable settings, and names the file") {
     const std::string fifo = w.files.path("keys.fifo");
     std::ofstream(text).flush();
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    using enum Reason;
+    const Identity& own = w.server;
     const struct {
-        TlsClientOptions options;
         Reason reason;
         std::string text;
+        TlsClientOptions options;
     } rows[] = {
-        {{.ca_file = "/nowhere/ca.pem"},
-         Reason::trust,
-         "trusted certificates /nowhere/ca.pem: "},
-        {{.ca_file = text}, Reason::trust, "trusted certificates " + text + ": "},
-        {{.certificate = "/nowhere/cert.pem"}, Reason::own_certificate, "/nowhere/cert.pem"},
-        {{.certificate = w.server.certificate, .key = "/nowhere/key.pem"},
-         Reason::own_certificate,
-         "/nowhere/key.pem"},
-        {{.certificate = w.server.certificate, .key = w.ca.key},
-         Reason::own_certificate,
-         "key " + w.ca.key + ": key values mismatch"},
-        {{.certificate = w.server.certificate},
-         Reason::own_certificate,
-         w.server.certificate + " contains no private key"},
-        {{.certificate = w.server.key},
-         Reason::own_certificate,
-         w.server.key + " contains no certificate"},
-        {{.key_log_file = "/nowhere/keys.log"}, Reason::output, "key log /nowhere/keys.log: "},
-        {{.key_log_file = fifo},
-         Reason::output,
-         "key log " + fifo + " is a FIFO, but must be a file"},
-        {{.groups = "P-256:X0"}, Reason::tls, "key exchange groups P-256:X0: "},
+        {trust, "trusted certificates /nowhere/ca.pem: ", {.ca_file = "/nowhere/ca.pem"}},
+        {trust, "trusted certificates " + text + ": ", {.ca_file = text}},
+        {own_certificate, "/nowhere/cert.pem", {.certificate = "/nowhere/cert.pem"}},
+        {own_certificate,
+         "/nowhere/a.key",
+         {.certificate = own.certificate, .key = "/nowhere/a.key"}},
+        {own_certificate,
+         "key " + w.ca.key + ": key values mismatch",
+         {.certificate = own.certificate, .key = w.ca.key}},
+        {own_certificate,
+         own.certificate + " contains no private key",
+         {.certificate = own.certificate}},
+        {own_certificate, own.key + " contains no certificate", {.certificate = own.key}},
+        {output, "key log /nowhere/keys.log: ", {.key_log_file = "/nowhere/keys.log"}},
+        {output, "key log " + fifo + " is a FIFO, but must be a file", {.key_log_file = fifo}},
+        {tls, "key exchange groups P-256:X0: ", {.groups = "P-256:X0"}},
     };
     for (const auto& row : rows) {
         CAPTURE(row.text);

@@ -98,23 +98,22 @@ struct Scene {
                            : accept(std::move(below), limit);
     }
 
-    // Opens the connection. `early`: frames right after the peer's part of the handshake.
-    void open(const std::vector<Frame>& early = {}) {
-        if (client) {
-            REQUIRE(transport->handshake().status == IoStatus::wants_read);
-            peer.to_read = response_to(peer.written);
-        } else {
-            peer.to_read = valid_request;
-        }
-        peer.to_read += wire(early);
-        REQUIRE(transport->handshake().status == IoStatus::done);
-        peer.written.clear();
+    // Returns the peer's part of the handshake, which follows the client's part.
+    std::string greeting() {
+        if (client) REQUIRE(transport->handshake().status == IoStatus::wants_read);
+        return client ? response_to(peer.written) : valid_request;
+    }
+    IoStatus handshake() {
+        const IoStatus status = transport->handshake().status;
+        if (status == IoStatus::done) peer.written.clear();
+        return status;
+    }
+    void open() {
+        peer.to_read = greeting();
+        REQUIRE(handshake() == IoStatus::done);
     }
 
-    std::string wire(const std::vector<Frame>& frames) const {
-        return encoded(frames, !client);
-    }
-    void send(const std::vector<Frame>& frames) { peer.to_read += wire(frames); }
+    void send(const std::vector<Frame>& frames) { peer.to_read += encoded(frames, !client); }
 
     // Reads until nothing is left to read; returns the messages.
     std::string read(std::size_t size = 65536) {
@@ -191,12 +190,13 @@ std::string make_step(Scene& scene, std::string& rest, const std::string& verb,
         std::string messages = scene.read(what.empty() ? 65536 : std::stoul(what));
         return text_of(std::move(messages), scene.last.status);
     }
-    if (verb == "open") return text_of(scene.transport->handshake().status);
+    if (verb == "open") return text_of(scene.handshake());
     if (verb == "close") return text_of(scene.transport->close_output().status);
     if (verb == "got") return scene.got();
     if (verb == "failure") return scene.failure();
     if (verb == "ping") scene.transport->ping();
     if (verb == "answered") return std::to_string(scene.transport->answered_ping());
+    if (verb == "holds" && scene.transport->buffers_input()) return "input";
     if (verb == "holds") return scene.transport->buffers_output() ? "output" : "";
     if (verb == "part") {  // writes a part of a message
         rest = message("hello");
@@ -212,9 +212,14 @@ std::string make_step(Scene& scene, std::string& rest, const std::string& verb,
         scene.peer.space = what.empty() ? SIZE_MAX : std::stoul(what);
     } else if (verb == "cut") {  // bytes at the end that never arrive
         scene.peer.to_read.resize(scene.peer.to_read.size() - std::stoul(what));
+    } else if (verb == "most") {  // bytes of one read
+        scene.peer.max_read = std::stoul(what);
     } else if (verb == "half") {  // of the peer's part of the handshake
         scene.peer.to_read = scene.client ? "HTTP/1.1 101 S" : "GET / HT";
+    } else if (verb == "greet") {  // the peer's whole part
+        scene.peer.to_read = scene.greeting();
     } else {  // sets what the connection below does
+        scene.peer.buffers_input = what == "has input";
         scene.peer.writes_fail = what == "cannot write";
         scene.peer.closing_fails = what == "cannot close";
         scene.peer.end_at_once = what.ends_with("at once");
@@ -232,8 +237,9 @@ void play(const std::string& script) {
         Scene scene(client);
         if (script.find("open") == script.npos) scene.open();
         std::string rest;
-        const std::string verbs = "half open read close got failure holds ping answered part "
-                                  "write send cut space below";
+        const std::string verbs =
+            "most half greet open read close got failure holds ping answered part "
+            "write send cut space below";
         play_script(script, verbs, [&](const std::string& verb, const std::string& what) {
             return make_step(scene, rest, verb, what);
         });
@@ -243,45 +249,35 @@ void play(const std::string& script) {
 }  // namespace
 
 TEST_CASE("opens a connection, however the bytes arrive") {
-    for (const bool client : {false, true})
-        for (const std::size_t most : std::initializer_list<std::size_t>{1, 2, 7, 100, 5000}) {
-            Scene scene(client);
-            scene.peer.max_read = most;
-            scene.open(frames_of("text early | ping p"));
-            CHECK(scene.read() == message("early"));
-            CHECK_FALSE(scene.transport->buffers_input());
-            scene.peer.buffers_input = true;
-            CHECK(scene.transport->buffers_input());
-            CHECK(scene.write(message("x")) == message("x").size());
-            CHECK(scene.got() == "pong p, text x");
-            CHECK(scene.failure() == "none");
-        }
+    for (const int most : {1, 2, 7, 100, 5000})
+        play("most " + std::to_string(most) +
+             "; greet; send text early | ping p; open =>; read => text early; holds => output; "
+             "below has input; holds => input; write text x =>; got => pong p, text x; "
+             "failure => none");
 }
 
 TEST_CASE("waits for each byte of the peer's part of the handshake, and for space for ours") {
     for (const bool client : {false, true}) {
         Scene scene(client);
-        const auto send_ours = [&] {
-            IoStatus status = IoStatus::wants_write;
-            for (std::size_t sent = scene.peer.written.size();; ++sent) {
-                scene.peer.space = 0;
-                status = scene.transport->handshake().status;
-                CHECK(scene.peer.written.size() == sent);
-                if (status != IoStatus::wants_write) return status;
-                scene.peer.space = 1;
-                scene.transport->handshake();
-            }
-        };
-        if (client) CHECK(send_ours() == IoStatus::wants_read);
-        for (const char byte : client ? response_to(scene.peer.written) : valid_request) {
-            CHECK(scene.transport->handshake().status == IoStatus::wants_read);
+        Peer& peer = scene.peer;
+        std::string theirs = valid_request;
+        std::size_t sent = 0;
+        std::size_t received = 0;
+        peer.space = 0;
+        for (IoStatus status = IoStatus::wants_read; status != IoStatus::done;) {
+            status = scene.transport->handshake().status;
+            CHECK(peer.written.size() == sent);
+            peer.space = status == IoStatus::wants_write ? 1 : 0;
+            sent += peer.space;
+            if (status != IoStatus::wants_read) continue;
             CHECK_FALSE(scene.transport->buffers_output());
-            scene.peer.to_read = byte;
+            if (client && received == 0) theirs = response_to(peer.written);
+            peer.to_read = theirs.substr(received++, 1);
         }
-        CHECK(send_ours() == IoStatus::done);
-        CHECK(opening_size(scene.peer.written) == scene.peer.written.size());
+        CHECK(received == theirs.size());
+        CHECK(opening_size(peer.written) == sent);
         CHECK_FALSE(scene.transport->buffers_input());
-        if (client) CHECK(scene.facts.request == scene.peer.written);
+        if (client) CHECK(scene.facts.request == peer.written);
     }
 }
 
@@ -313,7 +309,7 @@ TEST_CASE("refuses an opening of another protocol") {
         bool client;
         std::string bytes;
         std::string failure;
-        std::string response = "";
+        std::string status = "";
     } rows[] = {
         {true, "HTTP/1.1 404 Not Found\r\n\r\n",
          "connect: the peer refused the WebSocket upgrade: 404 Not Found"},
@@ -322,56 +318,44 @@ TEST_CASE("refuses an opening of another protocol") {
         {true, "HTTP/1.1 200 " + std::string(20000, 'x'),
          "connect: the server's response exceeds 16384 bytes"},
         {false, "POST / HTTP/1.1\r\nHost: h\r\n\r\n",
-         "receive: refused: the request is not an HTTP/1.1 GET request", "HTTP/1.1 400 "},
+         "receive: refused: the request is not an HTTP/1.1 GET request", "400 "},
         {false, head + "Host: h\r\n\r\n",
-         "receive: refused: the request is not a WebSocket upgrade", "HTTP/1.1 426 "},
+         "receive: refused: the request is not a WebSocket upgrade", "426 "},
         {false, head + std::string(20000, 'x'),
-         "receive: refused: the request's header exceeds 16 KiB", "HTTP/1.1 431 "},
+         "receive: refused: the request's header exceeds 16 KiB", "431 "},
     };
-    for (const auto& row : rows)
-        for (const std::size_t most : {std::size_t{1}, std::size_t{4000}}) {
-            CAPTURE(row.failure, most);
-            Scene scene(row.client);
-            scene.peer.max_read = most;
-            scene.peer.to_read = row.bytes;
-            scene.peer.space = row.client ? SIZE_MAX : 5;  // the refusal has to wait
-            IoStatus status = scene.transport->handshake().status;
-            CHECK((status == IoStatus::wants_write) == !row.client);
-            scene.peer.space = SIZE_MAX;
-            if (status == IoStatus::wants_write) status = scene.transport->handshake().status;
-            CHECK(status == IoStatus::failed);
-            CHECK(scene.failure().starts_with(row.failure));
-            CHECK(scene.peer.closed);
-            if (!row.client) CHECK(scene.peer.written.starts_with(row.response));
-            if (!row.client) CHECK(scene.peer.written.ends_with("\n"));
-        }
+    for (const auto& row : rows) {
+        CAPTURE(row.failure);
+        Scene scene(row.client);
+        scene.peer.max_read = GENERATE(1U, 4000U);
+        scene.peer.to_read = row.bytes;
+        scene.peer.space = row.client ? SIZE_MAX : 5;  // the refusal has to wait
+        IoStatus status = scene.handshake();
+        CHECK((status == IoStatus::wants_write) == !row.client);
+        scene.peer.space = SIZE_MAX;
+        if (status == IoStatus::wants_write) status = scene.handshake();
+        CHECK(status == IoStatus::failed);
+        CHECK(scene.failure().starts_with(row.failure));
+        CHECK(scene.peer.closed);
+        if (row.client) continue;
+        CHECK(scene.peer.written.starts_with("HTTP/1.1 " + row.status));
+        CHECK(scene.peer.written.ends_with("\n"));
+    }
 }
 
-TEST_CASE("the limit of the opening does not include the messages after it") {
+TEST_CASE("skips interim responses, and limits the final one without the messages after it") {
     Scene scene(true);
-    REQUIRE(scene.transport->handshake().status == IoStatus::wants_read);
-    std::string response = response_to(scene.peer.written);
+    std::string response = scene.greeting();
     response.insert(response.size() - 2,
                     "X: " + std::string(max_opening - response.size() - 5, 'x') + "\r\n");
     REQUIRE(response.size() == max_opening);
-    scene.peer.to_read = response + scene.wire(frames_of("binary *1000"));
-    scene.peer.max_read = 4095;
-    CHECK(scene.transport->handshake().status == IoStatus::done);
+    for (int i = 0; i < 16; ++i) scene.peer.to_read += "HTTP/1.1 103 Early\r\nX: y\r\n\r\n";
+    scene.peer.to_read += response;
+    scene.send(frames_of("binary *1000"));
+    scene.peer.max_read = GENERATE(99U, 4095U);
+    CHECK(scene.handshake() == IoStatus::done);
+    CHECK(scene.facts.response == response);
     CHECK(scene.read() == message(std::string(1000, '*'), false));
-}
-
-TEST_CASE("skips interim responses before the final one") {
-    for (const std::size_t most : {std::size_t{1}, std::size_t{4000}}) {
-        Scene scene(true);
-        REQUIRE(scene.transport->handshake().status == IoStatus::wants_read);
-        const std::string response = response_to(scene.peer.written);
-        scene.peer.max_read = most;
-        for (int i = 0; i < 16; ++i) scene.peer.to_read += "HTTP/1.1 103 Early\r\nX: y\r\n\r\n";
-        scene.peer.to_read += response + scene.wire(frames_of("text a"));
-        REQUIRE(scene.transport->handshake().status == IoStatus::done);
-        CHECK(scene.facts.response == response);
-        CHECK(scene.read() == message("a"));
-    }
 }
 
 TEST_CASE("the peer may end during the handshake") {
@@ -394,22 +378,15 @@ TEST_CASE("the peer may end during the handshake") {
 }
 
 TEST_CASE("the peer may end together with its part of the handshake") {
-    for (const bool client : {false, true})
-        for (const IoStatus end : {IoStatus::end_of_input, IoStatus::failed})
-            for (const bool early : {false, true}) {
-                Scene scene(client);
-                if (client) scene.transport->handshake();
-                scene.peer.to_read = client ? response_to(scene.peer.written) : valid_request;
-                if (early) scene.send(frames_of("text last"));
-                scene.peer.at_end = end;
-                scene.peer.end_at_once = true;
-                REQUIRE(scene.transport->handshake().status == IoStatus::done);
-                CHECK(scene.transport->buffers_input());
-                CHECK(scene.read() == (early ? message("last") : ""));
-                CHECK(scene.last.status == IoStatus::failed);
-                CHECK(scene.transport->failure().reason ==
-                      (end == IoStatus::failed ? Reason::receive : Reason::truncated));
-            }
+    for (const auto& [end, failure] :
+         {std::pair{"ends", "truncated: the peer ended the connection without a close frame"},
+          {"fails", "receive: broken below"}}) {
+        const std::string open =
+            "; below " + std::string(end) + " at once; open =>; holds => input; read => ";
+        const std::string failed = "failed; failure => " + std::string(failure);
+        play("greet" + open + failed);
+        play("greet; send text last" + open + "text last, " + failed);
+    }
 }
 
 TEST_CASE("a write that waits continues at any byte, and a pong goes between frames") {

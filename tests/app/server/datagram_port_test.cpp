@@ -1,47 +1,43 @@
 // The ports for datagrams, their rules and their faults, on one loop in virtual time.
 
 #include "app/server/datagram_port.hpp"
-#include "tests/app/fixture.hpp"
-#include "tests/app/server/raw_client.hpp"
+#include "tests/app/server/house.hpp"
 #include "tests/bufio/system.hpp"
-#include "tests/support/virtual_time.hpp"
 
 using namespace std::chrono_literals;
 using namespace yodel;
 
 using Datagrams = std::vector<std::string>;
+using Kind = test::RawClient::Kind;
 
 namespace {
 
-struct House {
+struct House : test::HouseOn<test::VirtualLoop> {
     explicit House(const EchoServer::Options& options = {})
-        : server(loop, options, [this](auto&, auto& text) { log.push_back(text); }),
-          address(server.listen_datagrams(test::any_loopback_port())),
-          peer(address, test::RawClient::Kind::datagrams, 4 * 1024 * 1024) {}
+        : HouseOn(options, Kind::datagrams), client(peer(4 * 1024 * 1024)) {}
 
     // Sends the datagrams one by one, each after the server has received the previous one.
     // Returns all answers so far.
     const Datagrams& exchange(const Datagrams& datagrams) {
         std::uint64_t expected = server.counters().datagrams_in;
         for (const std::string& each : datagrams) {
-            ++expected;
-            peer.send(each);
-            loop.until([&] { return server.counters().datagrams_in == expected; });
+            client.send(each);
+            until_count(&Counters::datagrams_in, ++expected);
         }
         return answers();
     }
     const Datagrams& answers() {
-        while (peer.receive()) {
+        while (client.receive()) {
         }
-        return peer.datagrams;
+        return client.datagrams;
     }
 
-    Datagrams log;
-    test::VirtualLoop loop;
-    EchoServer server;
-    bufio::Address address;
-    test::RawClient peer;
+    test::RawClient client;
 };
+
+void play(const EchoServer::Options& options, const std::string& script) {
+    test::play(options, script, Kind::datagrams);
+}
 
 EchoServer::Options faulty(Faults faults) {
     EchoServer::Options options;
@@ -68,15 +64,8 @@ unsigned answered(LoopGuard& guard, std::uint64_t key, unsigned times, ev::Durat
 }  // namespace
 
 TEST_CASE("echoes every datagram, even an empty one") {
-    House house;
-    const Datagrams all{"one", "", std::string(65507, 'x')};
-    CHECK((house.exchange(all) == all));
-    CHECK(house.log.empty());
-    const yodel::Counters counters = house.server.counters();
-    CHECK(counters.datagrams_in == 3);
-    CHECK(counters.datagrams_out == 3);
-    CHECK(counters.datagram_bytes_in == 65510);
-    CHECK(counters.datagram_bytes_out == 65510);
+    play({}, "send one; send; send *65507; got => one |  | *65507; log =>; datagrams_in => 3; "
+             "datagrams_out => 3; datagram_bytes_in => 65510; datagram_bytes_out => 65510");
 }
 
 TEST_CASE("takes the same bytes, again and again, for a loop, and reports it once") {
@@ -96,10 +85,10 @@ TEST_CASE("takes the same bytes, again and again, for a loop, and reports it onc
 TEST_CASE("logs each datagram if it is verbose, and why it is not answered") {
     EchoServer::Options options;
     options.verbose = true;
-    House house(options);
-    house.exchange(Datagrams(66, "a"));
-    CHECK(house.log.front() == "datagram of 1 byte: a");
-    CHECK(house.log.back() == "datagram of 1 byte, not answered: possible loop");
+    std::string script = "send a; log => datagram of 1 byte: a; ";
+    for (int i = 0; i < 64; ++i) script += "send a; ";
+    play(options, script + "log; send a; "
+                           "log => datagram of 1 byte, not answered: possible loop");
 }
 
 TEST_CASE("draws each fault of a datagram by its seed, regardless of the other faults") {
@@ -143,61 +132,31 @@ TEST_CASE("sends a reordered datagram right after the next one, or after a while
         for (std::size_t i = first; i < next; ++i) CHECK(got[i + 1] == all[i]);
         first = next + 1;
     }
-    House alone(faulty({.reorder = 1}));
-    alone.exchange({"a", "b"});
-    alone.loop.pass(99ms);
-    CHECK(alone.answers().empty());
-    alone.loop.pass(2ms);
-    CHECK(alone.answers() == Datagrams{"a", "b"});
+    play(faulty({.reorder = 1}), "send a; send b; +99ms; got =>; +2ms; got => a | b");
 }
 
 TEST_CASE("sends delayed answers at their time, in the order in which they are due") {
-    House house(faulty({.delay = 1s}));
-    house.exchange({"a"});
-    house.loop.pass(500ms);
-    house.exchange({"b"});
-    house.loop.pass(499ms);
-    CHECK(house.answers().empty());
-    house.loop.pass(1ms);
-    CHECK(house.answers() == Datagrams{"a"});
-    house.loop.pass(500ms);
-    CHECK(house.answers() == Datagrams{"a", "b"});
+    play(faulty({.delay = 1s}), "send a; +500ms; send b; +499ms; got =>; +1ms; got => a; "
+                                "+500ms; got => b");
 }
 
 TEST_CASE("sends held answers while draining, or gives them up after the grace") {
-    for (const ev::Duration grace : {ev::Duration(20ms), ev::Duration(9ms)}) {
-        House house(faulty({.delay = 10ms}));
-        house.exchange(numbered(3));
-        int drained = 0;
-        house.server.drain(grace, [&] { ++drained; });
-        house.loop.pass(8ms);
-        CHECK(drained == 0);
-        house.loop.pass(2ms);
-        CHECK(drained == 1);
-        CHECK(house.answers().size() == (grace > 10ms ? 3 : 0));
-        house.loop.pass(1h);
-        CHECK(drained == 1);
-    }
-    House reordered(faulty({.reorder = 1}));
-    reordered.exchange({"a"});
-    bool drained = false;
-    reordered.server.drain(1s, [&] { drained = true; });
-    reordered.loop.pass(99ms);
-    CHECK_FALSE(drained);
-    reordered.loop.pass(1ms);
-    CHECK(drained);
-    CHECK(reordered.answers() == Datagrams{"a"});
+    const std::string end = "; +8ms; drained => no; +2ms; drained => yes; got =>";
+    play(faulty({.delay = 10ms}), "send a; send b; drain 20ms" + end + " a | b");
+    play(faulty({.delay = 10ms}), "send a; send b; drain 9ms" + end + "; +1h; drained => yes");
+    play(faulty({.reorder = 1}),
+         "send a; drain 1s; +99ms; drained => no; +1ms; drained => yes; got => a");
 }
 
 TEST_CASE("drains connections and datagrams together") {
     House house(faulty({.delay = 10ms}));
     const test::RawClient client(house.server.listen(test::any_loopback_port()));
-    house.loop.until([&] { return house.server.counters().connections == 1; });
+    house.until_count(&Counters::connections, 1);
     house.exchange({"a"});
     bool drained = false;
     house.server.drain(1h, [&] { drained = true; });
     client.shut();
-    house.loop.until([&] { return house.server.counters().connections == 0; });
+    house.until_count(&Counters::connections, 0);
     CHECK_FALSE(drained);
     house.loop.pass(10ms);
     CHECK(drained);
@@ -206,9 +165,7 @@ TEST_CASE("drains connections and datagrams together") {
 TEST_CASE("bounds the answers that faults hold back") {
     EchoServer::Options options = faulty({.delay = 1h});
     options.max_buffer = 2000;  // two of the answers, with their overhead
-    House house(options);
-    house.exchange({std::string(600, 'a'), std::string(600, 'b'), std::string(400, 'c')});
-    CHECK(house.server.counters().datagrams_dropped == 1);
+    play(options, "send *600; send *600; send *400; datagrams_dropped => 1");
 }
 
 TEST_CASE("reads nothing while the system accepts no answers, and then sends them in order") {
@@ -222,38 +179,27 @@ TEST_CASE("reads nothing while the system accepts no answers, and then sends the
         return -EAGAIN;
     };
     for (const char* each : {"a", "b", "", "c"}) {
-        house.peer.send(each);
+        house.client.send(each);
         house.loop.until([&] { return delays || system.sendmsg_calls > 0; });
     }
-    house.loop.until([&] { return house.server.counters().datagrams_in == 4; });
+    house.until_count(&Counters::datagrams_in, 4);
     if (delays) house.loop.pass(1ms);
-    house.loop.until([&] { return house.server.counters().datagrams_out == 4; });
+    house.until_count(&Counters::datagrams_out, 4);
     CHECK(received == (delays ? 4 : 1));
     CHECK(house.answers() == Datagrams{"a", "b", "", "c"});
 }
 
 TEST_CASE("drops an answer that the system refuses, and counts it") {
-    House house;
     test::Faults system;
     system.sendmsg = [&](std::size_t) { return system.sendmsg_calls == 1 ? -EPERM : 1L; };
-    CHECK(house.exchange({"a", "b"}) == Datagrams{"b"});
-    CHECK(house.server.counters().datagrams_dropped == 1);
-    CHECK(house.server.counters().datagrams_out == 1);
-    CHECK(house.server.counters().datagram_bytes_out == 1);
+    play({}, "send a; send b; got => b; datagrams_dropped => 1; datagrams_out => 1; "
+             "datagram_bytes_out => 1");
 }
 
 TEST_CASE("pauses for a second if it can't receive") {
-    House house;
     test::Faults system;
-    system.recvmsg = [](std::size_t) -> long { return -ENOMEM; };
-    house.peer.send("a");
-    house.loop.until([&] { return system.recvmsg_calls == 1; });
-    house.loop.pass(999ms);
-    CHECK(system.recvmsg_calls == 1);
-    system.recvmsg = nullptr;
-    house.loop.pass(1ms);
-    house.loop.until([&] { return house.server.counters().datagrams_in == 1; });
-    CHECK(house.answers() == Datagrams{"a"});
+    system.recvmsg = [&](std::size_t) { return system.recvmsg_calls == 1 ? -ENOMEM : 1L; };
+    play({}, "send a; +999ms; got =>; +1ms; got => a");
 }
 
 TEST_CASE("ends a loop once it has stopped for a second") {

@@ -1,14 +1,8 @@
 // The echo server and clients that behave as badly as they can, on one loop.
 
-#include "app/server/echo_server.hpp"
 #include "app/text/exit_status.hpp"
-#include "app/text/units.hpp"
 #include "bufio/dial.hpp"
-#include "tests/app/fixture.hpp"
-#include "tests/app/server/raw_client.hpp"
-#include "tests/support/escapes.hpp"
-#include "tests/support/table.hpp"
-#include "tests/support/virtual_time.hpp"
+#include "tests/app/server/house.hpp"
 
 #include <sys/resource.h>
 
@@ -17,34 +11,14 @@
 
 using namespace std::chrono_literals;
 using namespace yodel;
+using test::play;
 using Peer = test::RawClient;
 
 namespace {
 
-// A server and its log.
-template <class AnyLoop>
-struct HouseOn {
-    explicit HouseOn(EchoServer::Options options = {})
-        : server(loop, std::move(options), [this](auto&, auto& text) { log.push_back(text); }),
-          address(server.listen(test::any_loopback_port())) {}
+struct House : test::HouseOn<ev::Loop> {
+    using HouseOn::HouseOn;
 
-    template <class Condition>
-    void until(Condition condition) {
-        test::turn_until(loop, condition);
-    }
-    void until_connections(std::size_t count) {
-        until([&] { return server.counters().connections == count; });
-    }
-    Peer peer(int receive_buffer = 0) const {
-        return Peer(address, Peer::Kind::stream, receive_buffer);
-    }
-    // Sends all bytes from the peer, which reads nothing meanwhile.
-    void send(Peer& peer, std::string_view bytes) {
-        until([&] {
-            bytes.remove_prefix(peer.send(bytes));
-            return bytes.empty();
-        });
-    }
     // Sends the bytes from the peer, which also reads. Then closes its side, and reads to the
     // end.
     void exchange(Peer& peer, std::string_view bytes, std::size_t step = 65536) {
@@ -65,15 +39,9 @@ struct HouseOn {
             REQUIRE(sent < 100'000'000);
         }
     }
-
-    AnyLoop loop;
-    std::vector<std::string> log;
-    EchoServer server;
-    bufio::Address address;
 };
 
-using House = HouseOn<ev::Loop>;
-using VirtualHouse = HouseOn<test::VirtualLoop>;
+using VirtualHouse = test::HouseOn<test::VirtualLoop>;
 
 EchoServer::Options framed(const char* framing, Faults faults = {}) {
     EchoServer::Options options;
@@ -109,75 +77,44 @@ struct TlsPeer final : bufio::Stream::Owner {
     bufio::Stream stream;
 };
 
-// Plays a script of one peer. After each step the server has done all that it can.
-void play(EchoServer::Options options, const std::string& script) {
-    VirtualHouse house(std::move(options));
-    Peer peer = house.peer();
-    bool drained = false;
-    house.until([&] { return house.server.counters().accepted == 1; });
-    const auto make_step = [&](const std::string& verb, const std::string& what) {
-        std::string text;
-        if (verb == "send") peer.send(test::expanded(what));
-        if (verb == "shut") peer.shut();
-        if (verb == "leave") peer.socket.reset();
-        if (verb == "drain") house.server.drain(*parse_duration(what), [&] { drained = true; });
-        house.loop.pass(verb.starts_with('+') ? *parse_duration(verb.substr(1)) : 1us);
-        if (verb == "got") {
-            while (peer.receive() && !peer.over()) {
-            }
-            text = test::shown(std::exchange(peer.got, {}));
-            if (peer.over()) text += peer.ended ? " end" : " reset";
-        }
-        if (verb == "drained") text = drained ? "yes" : "no";
-        if (verb == "log") text = join(std::exchange(house.log, {}), ", ");
-        if (verb == "connections") text = std::to_string(house.server.counters().connections);
-        if (verb == "failed") text = std::to_string(house.server.counters().failed);
-        return text;
-    };
-    test::play_script(script, "send shut leave drain got drained log connections failed",
-                      make_step);
-}
-
 }  // namespace
 
-TEST_CASE("returns every byte to a client that closes its side, in reads of any size") {
-    const struct {
-        std::size_t size, step;
-        int room;
-    } rows[] = {{1, 65536, 0},
-                {65'536, 65536, 0},
-                {65'537, 1000, 0},
-                {3'000'000, 65536, 0},
-                {500'000, 3000, 4096}};
-    for (const auto& row : rows) {
-        House house;
-        const std::string bytes = bytes_of(row.size);
-        Peer peer = house.peer(row.room);
-        house.exchange(peer, bytes, row.step);
-        CHECK((peer.got == bytes));
-        CHECK(house.log.empty());
-        house.until_connections(0);
-        CHECK(house.server.counters().bytes_in == row.size);
-        CHECK(house.server.counters().bytes_out == row.size);
-    }
-}
-
-TEST_CASE("returns all messages to a client that reads only after it has sent all") {
+TEST_CASE("returns all messages, to a client that also reads or only after it has sent all") {
     using Sizes = std::vector<std::size_t>;
-    const std::size_t longest = 32 * 1024 * 1024;
+    const Faults held{.delay = 1ns};
+    const auto len4 = [](std::size_t buffer, Faults faults = {}) {
+        return buffered(framed("len4", std::move(faults)), buffer);
+    };
+    // Makes the input of a faulty server end inside a message at its high-water mark.
+    Sizes as_long_as_buffer(252, 4);
+    as_long_as_buffer[0] = as_long_as_buffer[1] = 1;
     const struct {
         EchoServer::Options options;
         Sizes messages;
+        bool reads = false;
+        std::size_t step = 65536;
+        int room = 0;
     } rows[] = {
+        {{}, {1}, true},
+        {{}, {65'536}, true},
+        {{}, {65'537}, true, 1000},
+        {{}, {3'000'000}, true},
+        {{}, {500'000}, true, 3000, 4096},
         {{}, {2'000'000}},
-        {buffered(framed("len4"), 4096), {6, 6, 1, 6}},
-        {buffered(framed("len4"), 4096), {6, 6, 65'536, 6}},
-        {buffered(framed("len4"), 4096), {6, 6, 2'000'000, 6}},
-        {buffered(framed("len4", {.delay = 1ns}), 4096), {6, 6, 1, 6}},  // held as a whole
-        {buffered(framed("len4", {.delay = 1ns}), 4096), {6, 6, 2'000'000, 6}},
+        {buffered({}, 4), {3000}, true},
+        {buffered({}, 5), {3000}, true},
+        {len4(4), Sizes(1000, 3), true},
+        {len4(5), Sizes(1000, 3), true},
+        {len4(1000), Sizes(1000, 3), true},
+        {len4(4, held), as_long_as_buffer, true},
+        {len4(4096), {6, 6, 1, 6}},
+        {len4(4096), {6, 6, 65'536, 6}},
+        {len4(4096), {6, 6, 2'000'000, 6}},
+        {len4(4096, held), {6, 6, 1, 6}},  // held as a whole
+        {len4(4096, held), {6, 6, 2'000'000, 6}},
         {framed("len4le"), Sizes(511, 64 * 1024)},  // up to the size of the longest message
         {framed("len4le"), Sizes(31, 1024 * 1024)},
-        {framed("len4le"), Sizes(2, longest)},
+        {framed("len4le"), Sizes(2, 32 * 1024 * 1024)},
         {framed("len4le"), Sizes(200'000, 1)},
     };
     for (const auto& row : rows) {
@@ -185,54 +122,31 @@ TEST_CASE("returns all messages to a client that reads only after it has sent al
         for (const std::size_t size : row.messages)
             encode(*row.options.framing, bytes_of(size), bytes);
         House house(row.options);
-        Peer peer = house.peer();
-        house.send(peer, bytes);
-        house.exchange(peer, "", 1024 * 1024);
+        Peer peer = house.peer(row.room);
+        std::string_view unsent = bytes;
+        house.until([&] {
+            if (!row.reads) unsent.remove_prefix(peer.send(unsent));
+            return row.reads || unsent.empty();
+        });
+        house.exchange(peer, unsent, row.reads ? row.step : 1024 * 1024);
         CHECK((peer.got == bytes));
         CHECK(house.log.empty());
+        house.until_count(&Counters::connections, 0);
+        CHECK(house.server.counters().bytes_in == bytes.size());
+        CHECK(house.server.counters().bytes_out == bytes.size());
     }
-}
-
-TEST_CASE("returns all bytes even with a small buffer") {
-    for (const char* const framing : {"raw", "len4", "caret"})
-        for (const std::size_t buffer : {4U, 5U, 1000U}) {
-            const EchoServer::Options options = buffered(framed(framing), buffer);
-            std::string bytes;
-            std::string expected = options.framing->reply ? "*" : "";
-            for (int i = 0; i < 1000; ++i) {
-                encode(*options.framing, "abc", bytes);
-                expected += options.framing->reply ? "bcd" : "";
-            }
-            if (expected.empty()) expected = bytes;
-            House house(options);
-            Peer peer = house.peer();
-            house.exchange(peer, bytes);
-            CHECK((peer.got == expected));
-        }
-}
-
-TEST_CASE("returns messages as long as a faulty server's buffer") {
-    const EchoServer::Options options = buffered(framed("len4", {.delay = 1ns}), 4);
-    // Makes the input end inside a message at its high-water mark.
-    std::string bytes;
-    for (const char* message : {"a", "b"}) encode(*options.framing, message, bytes);
-    while (bytes.size() < 2000) encode(*options.framing, "four", bytes);
-    House house(options);
-    Peer peer = house.peer();
-    house.exchange(peer, bytes);
-    CHECK((peer.got == bytes));
 }
 
 TEST_CASE("returns their own bytes to each of many clients") {
     House house;
     std::vector<Peer> peers;
     for (int i = 0; i < 200; ++i) peers.push_back(house.peer());
-    house.until_connections(200);
+    house.until_count(&Counters::connections, 200);
     for (std::size_t i = 0; i < peers.size(); ++i) {
         peers[i].send("client " + std::to_string(i));
         peers[i].shut();
     }
-    house.until_connections(0);
+    house.until_count(&Counters::connections, 0);
     for (std::size_t i = 0; i < peers.size(); ++i) {
         house.until([&] { return peers[i].receive() && peers[i].ended; });
         CHECK(peers[i].got == "client " + std::to_string(i));
@@ -272,7 +186,7 @@ TEST_CASE("survives many clients that reset at different moments, and logs a lin
     options.max_connections = burst;
     House house(std::move(options));
     Peer standing = house.peer();
-    house.until_connections(1);
+    house.until_count(&Counters::connections, 1);
     std::minstd_rand chance(7);
     std::vector<Peer> peers;
     for (std::size_t i = 1; i < burst; ++i) peers.push_back(house.peer());
@@ -288,7 +202,7 @@ TEST_CASE("survives many clients that reset at different moments, and logs a lin
         peers.pop_back();
     }
     house.until([&] { return house.server.counters().accepted == burst; });
-    house.until_connections(1);
+    house.until_count(&Counters::connections, 1);
     CHECK(house.log.size() < burst);
     CHECK(house.server.counters().failed == house.log.size());
     house.exchange(standing, "still here");
@@ -326,7 +240,7 @@ TEST_CASE("closes a connection above the limit immediately, and accepts again be
     House house(std::move(options));
     Peer first = house.peer();
     Peer second = house.peer();
-    house.until_connections(2);
+    house.until_count(&Counters::connections, 2);
     Peer third = house.peer();
     third.send("unread");
     house.until([&] { return third.receive() || third.reset; });
@@ -335,7 +249,7 @@ TEST_CASE("closes a connection above the limit immediately, and accepts again be
           std::vector<std::string>{"refused: more than 2 connections (--max-conns)"});
     CHECK(house.server.counters().turned_away == 1);
     second.abort();
-    house.until_connections(1);
+    house.until_count(&Counters::connections, 1);
     Peer fourth = house.peer();
     house.exchange(fourth, "in");
     CHECK(fourth.got == "in");
@@ -350,16 +264,16 @@ TEST_CASE("pauses accepting without free descriptors, and resumes when there are
     rlimit few = before;
     few.rlim_cur = static_cast<rlim_t>(peers.back().socket.get()) + 4;
     ::setrlimit(RLIMIT_NOFILE, &few);
-    house.until_connections(3);
+    house.until_count(&Counters::connections, 3);
     house.loop.pass(30s);  // the server tries again in vain, and logs nothing more
     CHECK(house.server.counters().connections == 3);
     CHECK(house.log == std::vector<std::string>{"paused, Too many open files"});
     peers[0].abort();
-    house.until_connections(2);
-    house.until_connections(4);  // both ends of the first peer are free
+    house.until_count(&Counters::connections, 2);
+    house.until_count(&Counters::connections, 4);  // both ends of the first peer are free
     ::setrlimit(RLIMIT_NOFILE, &before);
     house.loop.pass(10s);
-    house.until_connections(9);
+    house.until_count(&Counters::connections, 9);
 }
 
 TEST_CASE("ends after a message that can't be answered, and logs why, once") {
@@ -438,6 +352,8 @@ TEST_CASE("answers by the rules of each framing, however the bytes are cut") {
                 script += "send " + test::shown(row.sent.substr(at, step)) + "; ";
             play(framed(row.framing), script + "got => " + row.answered + "; log =>");
         }
+    for (const std::size_t buffer : {4U, 5U, 1000U})
+        play(buffered(framed("caret"), buffer), "send ^abc$^de$^f; got => *1bcdefg");
     play(framed("len2"), R"(send \x00\x04par; got =>; send t; got => \x00\x04part)");
     play(framed("line"), "send par; got => par");
 }
@@ -547,12 +463,11 @@ TEST_CASE("logs many connections that the grace cuts off in one line, or each wi
         CHECK(house.server.counters().failed == 0);
         house.loop.pass(1s);
         CHECK(house.server.counters().failed == failures);
-        CHECK(std::count(house.log.begin(), house.log.end(), each) ==
-              (count == 8 || verbose ? count : 0));
-        const bool summed =
-            house.log ==
-            std::vector<std::string>{"9 connections did not receive all echoes in time"};
-        CHECK(summed == (count == 9 && !verbose));
+        const bool summed = count == 9 && !verbose;
+        CHECK(std::count(house.log.begin(), house.log.end(), each) == (summed ? 0 : count));
+        if (!summed) continue;
+        CHECK(yodel::join(house.log, "; ") ==
+              "9 connections did not receive all echoes in time");
     }
 }
 
@@ -567,18 +482,13 @@ TEST_CASE("the built-in server completes the endpoint with its address, and echo
     const auto server = start_own_server(loop, endpoint, *find_framing("line"), 1, nullptr);
     CHECK(endpoint.host == host);
     const bufio::Address to = bufio::resolve_without_network(endpoint).addresses.at(0);
-    const bufio::Fd client(::socket(to.family(), datagrams ? SOCK_DGRAM : SOCK_STREAM, 0));
-    REQUIRE(::connect(client.get(), to.get(), to.size) == 0);
+    Peer client(to, datagrams ? Peer::Kind::datagrams : Peer::Kind::stream);
     for (int i = 0; i < 100; ++i)  // more often than yodeld answers the same datagram
-        REQUIRE(::send(client.get(), "a\n", 2, MSG_NOSIGNAL) == 2);
-    std::string got;
+        REQUIRE(client.send("a\n") == 2);
     test::turn_until(loop, [&] {
-        char bytes[64];
-        const ssize_t count = ::recv(client.get(), bytes, sizeof bytes, MSG_DONTWAIT);
-        if (count > 0) got.append(bytes, static_cast<std::size_t>(count));
-        return got.size() == 200;
+        client.receive();
+        return client.got.size() == 200;
     });
-    CHECK(got.size() == 200);
 }
 
 TEST_CASE("a client trusts the built-in server by its pin, if it can echo the framing") {

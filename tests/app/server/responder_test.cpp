@@ -95,24 +95,6 @@ TEST_CASE("corrupts one bit, and never creates a byte that ends a message") {
     corrupt(nullptr, 0, 1, "");
 }
 
-TEST_CASE("counts every option but the seed as a fault") {
-    CHECK_FALSE(Faults{}.any());
-    CHECK_FALSE(Faults{.seed = 7}.any());
-    for (const Faults& faults : std::initializer_list<Faults>{{.delay = 1ms},
-                                                              {.jitter = 1ms},
-                                                              {.drop = 0.1},
-                                                              {.corrupt = 0.1},
-                                                              {.dup = 0.1},
-                                                              {.chunk = 1},
-                                                              {.close_after = 0},
-                                                              {.reset_after = 0},
-                                                              {.half_close = true},
-                                                              {.no_read = true},
-                                                              {.stall_handshake = true},
-                                                              {.banner = "x"}})
-        CHECK(faults.any());
-}
-
 TEST_CASE("stops answering at the limit if the peer reads nothing") {
     struct Owner final : bufio::Stream::Owner {
         void stream_changed(bufio::Stream&) override {}

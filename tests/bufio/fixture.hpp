@@ -5,6 +5,7 @@
 #include "bufio/stream.hpp"
 #include "ev/loop.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/descriptors.hpp"
 #include "tests/support/text.hpp"
 
 #include <fcntl.h>
@@ -79,12 +80,6 @@ inline void reset(Fd& socket) {
     socket.reset();
 }
 
-inline int open_descriptors() {
-    int count = 0;
-    for (int fd = 0; fd < 1024; ++fd) count += ::fcntl(fd, F_GETFD) >= 0;
-    return count;
-}
-
 // Restores the default action of SIGPIPE, which ends the process, for its lifetime.
 class DeadlySigpipe {
 public:
@@ -132,11 +127,6 @@ public:
     void take(Stream& s) {
         got += s.received();
         s.consume(s.received().size());
-    }
-    // Consumes all bytes from now on.
-    void take_all() {
-        on_change = {};
-        take(*stream);
     }
 
     Reason reason() const { return stream->end().reason; }

@@ -6,8 +6,6 @@
 #include "tests/bufio/packet_fixture.hpp"
 #include "tests/bufio/system.hpp"
 
-#include <sys/resource.h>
-
 #include <system_error>
 
 using namespace test;
@@ -52,22 +50,6 @@ struct Accepting {
     }
     Acceptor acceptor;
     std::vector<DialResult> results;
-};
-
-// While it exists, no descriptor can be opened.
-class FullTable {
-public:
-    FullTable() {
-        ::getrlimit(RLIMIT_NOFILE, &before_);
-        const Fd next = bufio::open_socket(AF_INET);
-        const rlimit full{static_cast<rlim_t>(next.get()), before_.rlim_max};
-        ::setrlimit(RLIMIT_NOFILE, &full);
-    }
-    ~FullTable() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-    FullTable(const FullTable&) = delete;
-
-private:
-    rlimit before_{};
 };
 
 void settle(ev::Loop& loop) {
@@ -290,7 +272,7 @@ TEST_CASE("out of descriptors, an acceptor reports it once for each call") {
     REQUIRE((!udp || ::send(client.get(), "first", 5, 0) == 5));
     accepting.accept();
     {
-        const FullTable table;
+        const DescriptorLimit limit(static_cast<rlim_t>(free_descriptor()));
         REQUIRE(run_until(loop, [&] { return !accepting.results.empty(); }));
         settle(loop);
         REQUIRE(accepting.results.size() == 1);

@@ -14,7 +14,7 @@ template <class Run>
 void refuse_memory(Run run) {
     auto& [count, largest, refused] = allocations;
     run();  // makes one-time allocations
-    const int before = open_descriptors();
+    const std::vector<int> before = open_descriptors();
     bool refused_one = true;
     for (std::size_t nth = 1; refused_one; ++nth) {
         refused = count + nth;
@@ -24,7 +24,7 @@ void refuse_memory(Run run) {
         }
         refused_one = count >= refused;
         refused = 0;
-        while (open_descriptors() > before)
+        while (open_descriptors() != before)
             std::this_thread::yield();  // a look-up thread still holds descriptors
     }
 }

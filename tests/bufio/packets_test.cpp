@@ -251,40 +251,6 @@ TEST_CASE("a system error ends the stream of a connected socket, whichever call 
     CHECK(pair.near.text().find("Success") == std::string::npos);
 }
 
-TEST_CASE("the output holds what the system does not accept, and sends it in order") {
-    Faults faults;
-    bool full = true;
-    faults.sendmsg = [&](std::size_t) { return full ? -EAGAIN : 1L; };
-    PacketPair pair;
-    Datagrams all;
-    for (int i = 0; i < 100; ++i) all.push_back(pattern(static_cast<std::size_t>(20 * i)));
-    for (const std::string& each : all) pair.send({each});
-    CHECK(pair.near.stream->pending() == framed(all).size());
-    CHECK(pair.near.stream->bytes_written() == 0);
-    run_pending(pair.loop);
-    full = false;
-    Datagrams got;
-    REQUIRE(run_until(pair.loop, [&] {
-        for (const Datagram& each : pair.far.receive()) got.emplace_back(each.bytes);
-        return got.size() == all.size();
-    }));
-    CHECK((got == all));
-    CHECK(pair.near.stream->pending() == 0);
-}
-
-TEST_CASE("sends more than a megabyte, though the stream cuts a frame there") {
-    PacketPair pair;
-    const Datagrams all(25, pattern(60'000));
-    pair.send(all);
-    std::size_t got = 0;
-    REQUIRE(run_until(pair.loop, [&] {
-        for (const Datagram& each : pair.far.receive()) got += each.bytes == all[0];
-        return pair.near.stream->pending() == 0;
-    }));
-    CHECK(pair.near.stream->bytes_written() == 25 * 60'002);
-    CHECK(got > 0);  // the system may drop some
-}
-
 TEST_CASE("drops a datagram that the system refuses, and sends the others") {
     Faults faults;
     const int refusal = GENERATE(ENOBUFS, ENOMEM, EMSGSIZE);

@@ -99,7 +99,7 @@ TEST_CASE("reads a MiB in few calls") {
 // --- Plain sockets.
 
 TEST_CASE("a peer that has closed both sides ends the stream cleanly") {
-    const int before = open_descriptors();
+    const std::vector<int> before = open_descriptors();
     {
         Plain plain(socket_pair());
         plain.far.reset();

@@ -24,12 +24,12 @@ struct Step {
 // The future outcomes of a transport's calls, and their number. After the end of the
 // script, a handshake is done, a read finds nothing, and a write takes everything.
 struct Script {
-    std::deque<Step> handshakes, reads, writes, closes;
+    std::deque<Step> handshakes = {}, reads = {}, writes = {}, closes = {};
     bool buffers_input = false;
     bool buffers_output = false;  // until the next write that is done
     std::size_t held = 0;
     int calls = 0;
-    std::string written;  // bytes that writes have taken
+    std::string written = {};  // bytes that writes have taken
 };
 
 // A transport that follows a script, for outcomes that no socket produces on demand. It insists
@@ -97,12 +97,7 @@ private:
 // A stream on a scripted transport. Its descriptor is always writable, and readable after
 // poke().
 struct Scene {
-    explicit Scene(Stream::Limits limits = {}) { begin(limits); }
-    explicit Scene(Script first, Stream::Limits limits = {}) : script(std::move(first)) {
-        begin(limits);
-    }
-
-    void begin(Stream::Limits limits) {
+    explicit Scene(Script first = {}, Stream::Limits limits = {}) : script(std::move(first)) {
         auto [mine, theirs] = socket_pair();
         descriptor = mine.get();
         other = std::move(theirs);
@@ -147,12 +142,6 @@ std::deque<Step> steps(const std::string& list) {
             made.push_back({IoStatus::failed, {}, End{.reason = Reason::tls, .detail = text}});
     }
     return made;
-}
-
-Script handshaking(const std::string& list) {
-    Script script;
-    script.handshakes = steps(list);
-    return script;
 }
 
 Step data(std::string bytes) { return {IoStatus::done, std::move(bytes)}; }
@@ -318,8 +307,7 @@ TEST_CASE("a stream serves its owner and its peer whatever the calls return") {
     };
     for (const auto& row : rows) {
         INFO(row.name);
-        Script script = handshaking(row.handshakes);
-        script.buffers_input = row.buffers_input;
+        Script script{.handshakes = steps(row.handshakes), .buffers_input = row.buffers_input};
         script.reads = steps(row.buffers_input ? "=greeting" : "");
         Scene scene(std::move(script), row.limits);
         std::istringstream in(row.play);
@@ -334,10 +322,7 @@ TEST_CASE("a stream serves its owner and its peer whatever the calls return") {
 
 TEST_CASE(
     "what the peer sent with its part of the handshake arrives before our output is sent") {
-    Script script = handshaking("R");
-    script.buffers_input = true;
-    script.reads = {data("greeting")};
-    Scene scene(std::move(script));
+    Scene scene({.handshakes = steps("R"), .reads = steps("=greeting"), .buffers_input = true});
     scene.owner.on_change = [&](Stream& stream) {
         CHECK(stream.received() == "greeting");
         if (stream.bytes_written() == 0) stream.write("hello");
@@ -372,7 +357,7 @@ TEST_CASE("reads bytes buffered by the transport without an event") {
 }
 
 TEST_CASE("reads the bytes that the owner needs together even above the high-water mark") {
-    Scene scene({100, 20, 1000});
+    Scene scene({}, {100, 20, 1000});
     scene.stream().set_min_readable(50000);
     scene.owner.on_change = [](Stream& stream) {
         // Consumes a message of 70000 bytes, and leaves 40000 of the next 50000 bytes.
@@ -385,10 +370,10 @@ TEST_CASE("reads the bytes that the owner needs together even above the high-wat
 
 TEST_CASE("an owner may destroy its stream in any notification") {
     for (const char moment : std::string("hrewa")) {
-        Scene scene(moment == 'h' ? handshaking("!no") : Script());
-        if (moment == 'r') scene.script.reads = {data("x")};
-        if (moment == 'e') scene.script.reads = {{IoStatus::end_of_input}};
-        if (moment == 'w') scene.script.writes = {{IoStatus::wants_write}};
+        Scene scene({.handshakes = steps(moment == 'h' ? "!no" : "")});
+        if (moment == 'r') scene.script.reads = steps("=x");
+        if (moment == 'e') scene.script.reads = steps("E");
+        if (moment == 'w') scene.script.writes = steps("W");
         if (moment == 'a') scene.stream().abort();
         if (moment != 'a') scene.stream().write("y");
         if (moment == 'r' || moment == 'e') scene.poke();
@@ -400,7 +385,7 @@ TEST_CASE("an owner may destroy its stream in any notification") {
 
 TEST_CASE("an owner that throws leaves a stream that can be destroyed") {
     Scene scene;
-    scene.script.reads = {data("x")};
+    scene.script.reads = steps("=x");
     scene.owner.on_change = [](Stream&) { throw std::runtime_error("owner"); };
     scene.poke();
     CHECK_THROWS(scene.run_until([&] { return false; }));
@@ -412,7 +397,7 @@ TEST_CASE("an idle stream frees the memory of its queues and allocates it again 
     scene.owner.on_change = [](Stream&) {};  // consumes nothing
     const std::string much(64 * 1024, 'x');
     for (int time = 0; time < 2; ++time) {
-        scene.script.writes = {{IoStatus::wants_write}};
+        scene.script.writes = steps("W");
         allocations.largest = 0;
         CHECK(scene.stream().write(much));
         CHECK(allocations.largest >= much.size());

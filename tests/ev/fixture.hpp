@@ -3,9 +3,9 @@
 
 #include "ev/fd.hpp"
 #include "ev/loop.hpp"
+#include "tests/support/descriptors.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,6 +17,9 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+using test::DescriptorLimit;
+using test::open_descriptors;
 
 struct Fd : ev::Fd {
     using ev::Fd::Fd;
@@ -61,30 +64,6 @@ public:
         ready.push_back({registrations_.back(), ev::error});
     }
 };
-
-// Sets the descriptor limit of the process for its lifetime.
-class DescriptorLimit {
-public:
-    explicit DescriptorLimit(rlim_t count) {
-        ::getrlimit(RLIMIT_NOFILE, &before_);
-        const rlimit wanted{std::min(count, before_.rlim_max), before_.rlim_max};
-        ::setrlimit(RLIMIT_NOFILE, &wanted);
-        allowed_ = wanted.rlim_cur;
-    }
-    ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-    rlim_t allowed() const { return allowed_; }
-
-private:
-    rlimit before_{};
-    rlim_t allowed_;
-};
-
-inline std::vector<int> open_descriptors() {
-    std::vector<int> open;
-    for (int fd = 0; fd < 256; ++fd)
-        if (::fcntl(fd, F_GETFD) >= 0) open.push_back(fd);
-    return open;
-}
 
 // Returns the names of all backends. In the tests of the core alone, each name means poll.
 inline std::vector<std::string> backends() {

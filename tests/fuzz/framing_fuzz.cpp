@@ -67,7 +67,6 @@ void check_round_trip(const Framing& framing, std::string_view payload) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 2) return 0;
     const Framing* const framing = find_framing(names[data[0] % std::size(names)]);

@@ -75,7 +75,6 @@ void carry(Fd& from, Fd& to, unsigned whim, unsigned where) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const TlsContext server = TlsContext::server();
     static const TlsContext client = [] {

@@ -9,8 +9,8 @@
 #include "tests/simulation/heap.hpp"
 #include "tests/simulation/plan.hpp"
 #include "tests/simulation/simulated_session.hpp"
+#include "tests/support/descriptors.hpp"
 
-#include <fcntl.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -51,13 +51,6 @@ void die(int signo) {
 void prepare_to_die() {
     for (const int signo : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGPROF}) std::signal(signo, die);
     if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(say_last_words);
-}
-
-// Returns the lowest free descriptor. A change reveals a leak.
-int free_descriptor() {
-    const int fd = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
-    ::close(fd);
-    return fd;
 }
 
 // Limits processor time, not real time, because the machine may be busy.
@@ -131,14 +124,14 @@ private:
     }
 
     std::string leaks(const Plan& plan) {
-        const int descriptor = free_descriptor();
+        const int descriptor = test::free_descriptor();
         if (std::string fault = play(plan); !fault.empty()) return fault;
         const std::string trace = trace_;
         trace_ = {};
         const std::size_t left =
             blocks_in_use() - (trace.capacity() > std::string().capacity());
         trace_ = trace;
-        if (free_descriptor() != descriptor) return "a descriptor was left open";
+        if (test::free_descriptor() != descriptor) return "a descriptor was left open";
         if (left > max_blocks_)
             return std::to_string(left - max_blocks_) + " blocks of memory were not given back";
         return {};

@@ -24,10 +24,6 @@ bool uses_epoll() {
     return false;
 }
 
-// Returns the lowest free descriptor, which changes whenever the epoll instance is opened or
-// closed.
-int free_descriptor() { return Fd(::fcntl(0, F_DUPFD_CLOEXEC, 0)); }
-
 // Waits in an auto backend, with given counts of watched and of ready descriptors.
 class Load {
 public:
@@ -51,12 +47,13 @@ public:
     int changes(std::size_t ready, ev::Duration max_wait, int waits) {
         make_ready(ready);
         int changes = 0;
-        int before = free_descriptor();
+        int before =
+            test::free_descriptor();  // differs once the epoll instance is opened or closed
         for (; waits > 0; --waits) {
             std::vector<ev::Readiness> found;
             auto_->wait(max_wait, found);
             if (found.size() != ready) return -1;
-            const int now = free_descriptor();
+            const int now = test::free_descriptor();
             changes += now != before;
             before = now;
         }

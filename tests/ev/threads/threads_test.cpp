@@ -124,46 +124,42 @@ TEST_CASE("reports that the system no longer watches a mailbox") {
 
 TEST_CASE("a thread serves objects that were made for its loop before it started") {
     Owned owned;
-    LoopThread& thread = owned.thread;
     std::thread::id caller;
-    ev::Timer timer(thread.loop(), [&] {
+    ev::Timer timer(owned.thread.loop(), [&] {
         caller = std::this_thread::get_id();
         owned.mailbox.post([&] { owned.loop.stop(); });
     });
     timer.start(1ms);
-    thread.start();
+    owned.thread.start();
     owned.loop.run();
-    thread.join();
+    owned.thread.join();
     CHECK(caller != std::thread::id());
     CHECK(caller != std::this_thread::get_id());
 }
 
 TEST_CASE("join() waits for posted tasks") {
     Owned owned;
-    LoopThread& thread = owned.thread;
     int called = 0;
-    thread.start();
-    for (int i = 0; i < 1000; ++i) thread.post([&] { ++called; });
-    thread.join();
+    owned.thread.start();
+    for (int i = 0; i < 1000; ++i) owned.thread.post([&] { ++called; });
+    owned.thread.join();
     CHECK(called == 1000);
-    thread.join();
+    owned.thread.join();
 }
 
 TEST_CASE("join() returns immediately if the thread never started") {
     Owned owned;
-    LoopThread& thread = owned.thread;
-    thread.post([] { FAIL("nobody serves this"); });
-    thread.join();
+    owned.thread.post([] { FAIL("nobody serves this"); });
+    owned.thread.join();
 }
 
 TEST_CASE("the owner's loop rethrows an exception from a thread") {
     Owned owned;
-    LoopThread& thread = owned.thread;
-    thread.start();
-    thread.post([] { throw std::runtime_error("in the thread"); });
-    thread.post([] { FAIL("the thread has ended"); });
+    owned.thread.start();
+    owned.thread.post([] { throw std::runtime_error("in the thread"); });
+    owned.thread.post([] { FAIL("the thread has ended"); });
     CHECK_THROWS_WITH(owned.loop.run(), "in the thread");
-    thread.join();
+    owned.thread.join();
 }
 
 TEST_CASE("a thread blocks all signals, and leaves its owner's mask unchanged") {
@@ -173,11 +169,10 @@ TEST_CASE("a thread blocks all signals, and leaves its owner's mask unchanged") 
         return ::sigismember(&mask, signo) == 1;
     };
     Owned owned;
-    LoopThread& thread = owned.thread;
     bool all = false;
-    thread.start();
-    thread.post([&] { all = blocked(SIGINT) && blocked(SIGUSR1) && blocked(SIGCHLD); });
-    thread.join();
+    owned.thread.start();
+    owned.thread.post([&] { all = blocked(SIGINT) && blocked(SIGUSR1) && blocked(SIGCHLD); });
+    owned.thread.join();
     CHECK(all);
     CHECK_FALSE(blocked(SIGINT));
 }

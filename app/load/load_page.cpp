@@ -373,13 +373,12 @@ void LoadScreen::press(const ui::Key& key) {
     const ui::Chord chord = ui::without_alt(key.chord);
     if (chord == ui::ctrl('z')) return suspend();
     if (chord == ui::ctrl('l')) return terminal().redraw();
-    if (ended_ || chord == ui::ctrl('c')) owner_.interrupted();
+    if (chord == ui::ctrl('c') || owner_.progress().phase == Phase::ended) owner_.interrupted();
 }
 
 void LoadScreen::draw() {
     const RunProgress progress = owner_.progress();
-    ended_ = progress.phase == Phase::ended;
-    if (!ended_) {
+    if (progress.phase != Phase::ended) {
         map_.add(loop_.now(), recent_times(progress.results, seen_));
         sent_.add(loop_.now(), progress.results.sent);
         right_.add(loop_.now(), progress.results.achieved_count());

@@ -93,7 +93,6 @@ private:
     Histogram seen_;  // see recent_times()
     RecentRate sent_;
     RecentRate right_;
-    bool ended_ = false;
 };
 
 }  // namespace yodel

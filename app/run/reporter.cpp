@@ -18,9 +18,16 @@ namespace {
 constexpr int dump_width = 80;
 constexpr std::size_t max_remarks = 1000;  // lines about connections
 
-// Returns "64 bytes, seq 1, 0.21 ms".
-std::string sequence_line(const Message& message, const Reply& reply) {
-    std::string text = bytes_text(reply.payload.size()) + ", seq " + std::to_string(message.id);
+// Returns "64 bytes, seq 1, 0.21 ms", or an empty text for an unsolicited message.
+std::string sequence_line(const Event& event) {
+    const Message& message = event.message;
+    const Reply& reply = event.reply;
+    const std::string seq = ", seq " + std::to_string(message.id);
+    if (event.fate == Fate::unsent) return "not sent" + seq;
+    if (event.fate == Fate::duplicate) return bytes_text(reply.payload.size()) + ", duplicate";
+    if (!has_message(event.fate)) return "";
+    if (!has_reply(event.fate)) return "no reply" + seq;
+    std::string text = bytes_text(reply.payload.size()) + seq;
     if (reply.round_trip) text += ", " + milliseconds_text(*reply.round_trip);
     if (!reply.right) text += ", " + bad_text(reply);
     if (reply.reordered) text += ", reordered";
@@ -159,9 +166,12 @@ void Reporter::lane_event(const Event& event) {
         return output_.write(event.frames.substr(0, event.frames.size() - (open ? 1 : 0)));
     }
     add_object(event);
-    if (!has_message(event.fate)) return unsolicited(event);
-    if (has_reply(event.fate)) return on_answered(event);
-    on_unanswered(event);
+    if (sequence()) {
+        const std::string line = sequence_line(event);
+        if (!line.empty()) output_.append_line(line);
+    }
+    if (replay() && !json()) output_.append(difference_text(event));
+    print(event);
 }
 
 void Reporter::on_sent(const Event& event) {
@@ -174,54 +184,6 @@ void Reporter::on_sent(const Event& event) {
         if (run_.session.expect == Expect::none) add_object(each);
         ++each.message.id;
     });
-}
-
-void Reporter::on_answered(const Event& event) {
-    const Reply& reply = event.reply;
-    if (!replay()) {
-        if (sequence()) output_.append_line(sequence_line(event.message, reply));
-        return print(event);
-    }
-    if (!reply.right) return add_difference(bad_reply_text(event.message, reply));
-    if (event.fate != Fate::late) return;
-    const std::string after =
-        reply.round_trip ? " (after " + milliseconds_text(*reply.round_trip) + ")" : "";
-    add_difference("reply " + std::to_string(event.message.id) + " arrived late" + after +
-                   " and matches the recording\n");
-}
-
-void Reporter::on_unanswered(const Event& event) {
-    const Fate fate = event.fate;
-    const std::string number = std::to_string(event.message.id);
-    if (fate == Fate::unsent && sequence()) output_.append_line("not sent, seq " + number);
-    if (fate == Fate::unsent) return;
-    if (replay() && fate == Fate::lost) {
-        const Message& message = event.message;
-        const std::string how =
-            message.late ? "did not arrive within " + duration_text(run_.session.reply_timeout)
-                         : "is missing";
-        add_difference("reply " + number + " " + how + "\n" + part("sent", message.payload, 0) +
-                       part("recorded", message.expected.value_or(""), 0));
-    }
-    if (sequence()) output_.append_line("no reply, seq " + number);
-}
-
-// Does not print the payload of a duplicate datagram, because the network made the duplicate.
-void Reporter::unsolicited(const Event& event) {
-    const Fate fate = event.fate;
-    const std::string_view payload = event.reply.payload;
-    if (fate == Fate::missing)
-        return add_difference("a recorded unsolicited message is missing\n" +
-                              part("recorded", payload, 0));
-    const bool duplicate = fate == Fate::duplicate;
-    if (duplicate && sequence())
-        output_.append_line(bytes_text(payload.size()) + ", duplicate");
-    if (fate == Fate::unrecorded)
-        add_difference("an unsolicited message is not in the recording\n" +
-                       part("now", payload, 0));
-    else if (fate == Fate::unsolicited || fate == Fate::stale ||
-             (duplicate && !run_.session.endpoint.udp))
-        print(event);
 }
 
 void Reporter::flush() {
@@ -239,11 +201,14 @@ void Reporter::add_object(const Event& event) {
 }
 
 // Prints the received bytes. Without frames they are printed as they are read, unless the
-// replies of several connections are printed.
+// replies of several connections are printed. A duplicate datagram is not printed, because the
+// network made the duplicate.
 void Reporter::print(const Event& event) {
     const std::string_view payload = event.reply.payload;
     const bool as_read = unframed() && !load();
-    if (!prints_replies() || as_read != (event.fate == Fate::read)) return;
+    if (!prints_replies() || !has_reply(event.fate)) return;
+    if (as_read != (event.fate == Fate::read)) return;
+    if (event.fate == Fate::duplicate && run_.session.endpoint.udp) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
     if (as_read && !makes_printable_) return output_.write(payload);
     if (load()) output_.append(std::to_string(event.connection) + ": ");
@@ -269,22 +234,40 @@ void Reporter::print_visible(std::string_view bytes) {
     output_.append(ui::printable(bytes));
 }
 
-void Reporter::add_difference(const std::string& text) {
-    if (!json()) output_.append(text);
-}
-
 // --- How a replay differs from its recording.
 
-std::string Reporter::bad_reply_text(const Message& message, const Reply& reply) const {
+// Returns an empty text if the event equals the recorded one.
+std::string Reporter::difference_text(const Event& event) const {
+    const Message& message = event.message;
+    const Reply& reply = event.reply;
+    const std::string which = "reply " + std::to_string(message.id);
     const std::string recorded_reply(message.expected.value_or(""));
+    if (event.fate == Fate::missing)
+        return "a recorded unsolicited message is missing\n" +
+               part("recorded", reply.payload, 0);
+    if (event.fate == Fate::unrecorded)
+        return "an unsolicited message is not in the recording\n" +
+               part("now", reply.payload, 0);
+    if (event.fate == Fate::lost)
+        return which +
+               (message.late
+                    ? " did not arrive within " + duration_text(run_.session.reply_timeout)
+                    : " is missing") +
+               "\n" + part("sent", message.payload, 0) + part("recorded", recorded_reply, 0);
+    if (event.fate == Fate::late && reply.right)
+        return which + " arrived late" +
+               (reply.round_trip ? " (after " + milliseconds_text(*reply.round_trip) + ")"
+                                 : "") +
+               " and matches the recording\n";
+    if (event.fate != Fate::late && event.fate != Fate::bad) return "";
     const std::size_t at = *reply.difference;
-    const std::size_t recorded_difference =
+    const std::size_t recorded_at =
         difference(run_.session.pattern_or_null(), recorded_reply, reply.payload).value_or(at);
-    std::string text = "reply " + std::to_string(message.id);
-    text += message.expected ? " " + bad_text(reply) + "\n"
-                             : " is unexpected: no reply to its message was recorded\n";
+    std::string text =
+        which + (message.expected ? " " + bad_text(reply) + "\n"
+                                  : " is unexpected: no reply to its message was recorded\n");
     text += part("sent", message.payload, 0);
-    if (message.expected) text += part("recorded", recorded_reply, recorded_difference);
+    if (message.expected) text += part("recorded", recorded_reply, recorded_at);
     return text + part("now", reply.payload, at);
 }
 

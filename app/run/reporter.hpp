@@ -84,15 +84,11 @@ private:
     bool unframed() const { return !run_.session.framing->has_frames(); }
     bool load() const { return options_.load; }
     void on_sent(const Event& event);
-    void on_answered(const Event& event);
-    void on_unanswered(const Event& event);
-    void unsolicited(const Event& event);
     void add_object(const Event& event);
     void print(const Event& event);
     void print_visible(std::string_view bytes);
-    std::string bad_reply_text(const Message& message, const Reply& reply) const;
+    std::string difference_text(const Event& event) const;
     std::string part(const char* name, std::string_view payload, std::size_t difference) const;
-    void add_difference(const std::string& text);
     void report_attempt(const std::string& text, bool new_attempt = true);
     void remark(std::size_t connection, const std::string& text);
 

@@ -95,9 +95,8 @@ void Run::looked_up(const bufio::LookupResult& result) {
 }
 
 void Run::lane_ready() {
-    --unready_;
-    if (begun_ || (options_.pace && unready_ > 0)) return;
-    begun_ = true;
+    // The closed loop begins when the first thread is ready.
+    if (--unready_ != (options_.pace ? 0 : options_.threads - 1)) return;
     ev::Time start = loop_.now();
     if (options_.pace) {
         start = loop_.read_clock();  // the loop's time may be old: a handshake can take long

@@ -57,7 +57,6 @@ private:
     ev::Timer report_timer_;
     std::size_t unready_;  // threads that are not ready to begin
     std::size_t running_;  // threads that have not ended
-    bool begun_ = false;
     ev::Crew<Lane> lanes_;
 };
 

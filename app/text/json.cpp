@@ -263,8 +263,7 @@ JsonObject& JsonObject::decimal(std::string_view name, double value) {
 }
 
 JsonObject& JsonObject::add(std::string_view name, std::string_view json) {
-    if (!members_.empty()) members_ += ',';
-    members_.append(json_string(name)).append(":").append(json);
+    members_.append(members_.empty() ? "\"" : ",\"").append(name).append("\":").append(json);
     return *this;
 }
 

@@ -27,7 +27,8 @@ std::string json_string(std::string_view text);
 // Returns microseconds with three decimals, exactly.
 std::string json_microseconds(ev::Duration duration);
 
-// An object whose members keep the order in which they were added. Names must be unique.
+// An object whose members keep the order in which they were added. Names must be unique, and
+// consist of characters that need no escape.
 class JsonObject {
 public:
     JsonObject& text(std::string_view name, std::string_view value) {

@@ -96,10 +96,9 @@ std::string escaped(std::string_view bytes) {
 
 std::optional<ev::Duration> parse_duration(std::string_view text) {
     // Factors are whole nanoseconds, so that a whole number times its unit is exact.
-    static constexpr Unit units[] = {
-        {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
-    const bool bare = text.find_first_of("smh") == text.npos;
-    const double factor = bare ? 1e9 : take_unit(text, units);
+    static constexpr Unit units[] = {{"us", 1e3}, {"ms", 1e6},   {"s", 1e9},
+                                     {"m", 60e9}, {"h", 3600e9}, {"", 1e9}};
+    const double factor = take_unit(text, units);
     const auto number = parse_decimal(text);
     // A century is far below the limit of a Duration.
     const double max_nanoseconds = 100 * 365.25 * 86400e9;

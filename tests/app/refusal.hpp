@@ -1,18 +1,17 @@
 // The sentence of a refusal.
 #pragma once
 
-#include "app/text/exit_status.hpp"
-
+#include <exception>
 #include <string>
 
 namespace test {
 
-// Returns the sentence of the UsageError that `parse` throws; empty if it throws none.
-template <class Parse>
-std::string refusal(Parse parse) {
+// Returns the text of the exception that the call throws, or an empty text if it throws none.
+template <class Call>
+std::string refusal(Call call) {
     try {
-        parse();
-    } catch (const yodel::UsageError& error) {
+        call();
+    } catch (const std::exception& error) {
         return error.what();
     }
     return {};

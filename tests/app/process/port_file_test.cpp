@@ -1,6 +1,7 @@
 #include "app/process/program.hpp"
 
 #include "tests/app/process/apart.hpp"
+#include "tests/app/refusal.hpp"
 #include "tests/support/text.hpp"
 
 #include <sys/resource.h>
@@ -15,12 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string refusal(const std::string& path) {
-    try {
-        const PortFile file(path, "7\n");
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "made";
+    return test::refusal([&] { const PortFile file(path, "7\n"); });
 }
 
 std::ptrdiff_t entries(const Folder& folder) {

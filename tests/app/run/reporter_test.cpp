@@ -27,23 +27,6 @@ std::string printed(Reporter::Options options, RunOptions run,
     return output.text();
 }
 
-Reporter::Options in(Reporter::Form form) {
-    Reporter::Options to;
-    to.form = form;
-    return to;
-}
-Reporter::Options quietly(Reporter::Form form) {
-    Reporter::Options to = in(form);
-    to.quiet = true;
-    return to;
-}
-Reporter::Options load_in(Reporter::Form form, bool verbose = false) {
-    Reporter::Options to = in(form);
-    to.load = true;
-    to.verbose = verbose;
-    return to;
-}
-
 // Message 3, planned for 1 ms and written at 2 ms.
 Message message(std::string_view payload) {
     return {.id = 3,
@@ -73,7 +56,7 @@ TEST_CASE("a duplicate datagram is not printed") {
     RunOptions run;
     run.session.endpoint.udp = true;
     const auto copy = [](Reporter& to) { unsolicited(to, Fate::duplicate, "ab"); };
-    CHECK(printed(in(Reporter::Form::payload), run, copy).empty());
+    CHECK(printed({}, run, copy).empty());
 }
 
 TEST_CASE("a reporter prints each event in its form") {
@@ -115,19 +98,19 @@ TEST_CASE("a reporter prints each event in its form") {
         const auto print = [&](const Reporter::Options& options) {
             return printed(options, {}, [&](auto& to) { to.lane_event(event); });
         };
-        CHECK(print(in(payload)) == row.payload);
-        CHECK(squeezed(print(in(hex))) == row.hex);
+        CHECK(print({.form = payload}) == row.payload);
+        CHECK(squeezed(print({.form = hex})) == row.hex);
         const auto object = [&](const EventForm& form) {
             return yodel::json(event, VirtualLoop::start, form).str() + "\n";
         };
-        CHECK(print(in(json)).ends_with("}\n" + object({.max_payload = 1000})));
-        CHECK(print(in(sequence)) == row.sequence);
-        CHECK(print(quietly(json)).empty());
-        CHECK(print(quietly(sequence)).empty());
-        CHECK(print(load_in(payload)).empty());
-        CHECK(print(load_in(payload, true)) ==
+        CHECK(print({.form = json}).ends_with("}\n" + object({.max_payload = 1000})));
+        CHECK(print({.form = sequence}) == row.sequence);
+        CHECK(print({.form = json, .quiet = true}).empty());
+        CHECK(print({.form = sequence, .quiet = true}).empty());
+        CHECK(print({.form = payload, .load = true}).empty());
+        CHECK(print({.form = payload, .verbose = true, .load = true}) ==
               (row.payload.empty() ? "" : "1: " + row.payload));
-        CHECK(print(load_in(json)) == object({.connection = true}));
+        CHECK(print({.form = json, .load = true}) == object({.connection = true}));
     }
 }
 
@@ -160,7 +143,7 @@ TEST_CASE("bytes without frames are printed once, before they are matched") {
         answer(to, message("a\nb"), {"a\nb", 5ms, true});
     };
     CHECK(printed({}, run, event) == "a\nb");
-    CHECK(printed(load_in(Reporter::Form::payload), run, event).empty());
+    CHECK(printed({.load = true}, run, event).empty());
 }
 
 TEST_CASE("a reporter prints only the differences of a replay") {

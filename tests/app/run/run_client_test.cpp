@@ -3,9 +3,9 @@
 #include "app/run/run_client.hpp"
 
 #include "app/text/exit_status.hpp"
+#include "tests/app/process/apart.hpp"
 #include "tests/app/run/client_fixture.hpp"
 #include "tests/app/run/standard_input.hpp"
-#include "tests/support/blocked.hpp"
 #include "tests/support/text.hpp"
 
 #include <sys/ioctl.h>
@@ -25,12 +25,6 @@ const ev::Time begin = test::VirtualLoop::start;
 const Pace per_second = Pace::per_second(1'000);
 
 Replies same(const std::string& line) { return {line}; }
-
-// A temporary file, removed with the object.
-struct Log {
-    ~Log() { ::unlink(name.c_str()); }
-    const std::string name = "/tmp/yodel_run_client_" + std::to_string(::getpid()) + ".json";
-};
 
 std::string text(const RunProgress& now) {
     const char* const phases[] = {"connecting", "warming up", "running", "ending"};
@@ -189,7 +183,7 @@ TEST_CASE("a recording with --expect any waits for a greeting before its first m
                         {true, Expect::none, false},
                         {false, Expect::any, false}};
     for (const Row& row : rows) {
-        const Log log;
+        const test::Folder folder;
         test::StandardInput input;
         input.write("one\ntwo\n");
         input.end();
@@ -197,7 +191,7 @@ TEST_CASE("a recording with --expect any waits for a greeting before its first m
         CHECK(fixture.run_to_end(
                   {.run = {.session = {.expect = row.expect, .greeting_time = 700ms},
                            .from = From::input},
-                   .report = {.log = row.recorded ? JournalFile(log.name) : JournalFile()}}) ==
+                   .report = {.log = JournalFile(row.recorded ? folder / "log.json" : "")}}) ==
               0);
         const ev::Time time = begin + (row.waits ? 700ms : 0ms);
         CHECK((fixture.server.times == std::vector{time, time}));

@@ -2,15 +2,13 @@
 
 #include "app/stats/recording.hpp"
 
+#include "tests/app/process/apart.hpp"
+#include "tests/app/refusal.hpp"
 #include "tests/app/session_script.hpp"
-#include "tests/support/blocked.hpp"
 #include "tests/support/text.hpp"
 #include "tests/support/virtual_time.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <filesystem>
 
 using namespace std::chrono_literals;
 using namespace std::string_literals;
@@ -88,30 +86,9 @@ std::string path_of(const bufio::Fd& fd) { return "/dev/fd/" + std::to_string(fd
 
 Journal journal(const std::string& path) { return {path, SessionOptions{}, 1, {}}; }
 
-std::string opening_error(const std::string& path) {
-    try {
-        const Journal log = journal(path);
-    } catch (const FileError& error) {
-        return error.what();
-    }
-    return "opened";
-}
-
 Event sent(std::string_view payload) {
     return {.fate = Fate::sent, .message = {.id = 7, .payload = payload}};
 }
-
-struct NamedPipe {
-    NamedPipe()
-        : path(std::filesystem::temp_directory_path() /
-               ("journal_test." + std::to_string(::getpid()))) {
-        ::mkfifo(path.c_str(), 0600);
-    }
-    ~NamedPipe() { ::unlink(path.c_str()); }
-    NamedPipe(const NamedPipe&) = delete;
-    NamedPipe& operator=(const NamedPipe&) = delete;
-    std::string path;
-};
 
 }  // namespace
 
@@ -332,21 +309,23 @@ TEST_CASE("describes a connection with its phases") {
 }
 
 TEST_CASE("refuses a transcript that can't be opened with the reason, without waiting") {
-    const NamedPipe pipe;
-    CHECK(opening_error("/") == "cannot write the transcript /: Is a directory");
-    CHECK(opening_error("/no/log") ==
-          "cannot write the transcript /no/log: No such file or directory");
-    CHECK(opening_error(pipe.path).starts_with("cannot write the transcript " + pipe.path +
-                                               ": the pipe has no reader"));
+    const test::Folder folder;
+    ::mkfifo((folder / "pipe").c_str(), 0600);
+    for (const auto& [path, reason] :
+         {std::pair<std::string, const char*>{"/", "Is a directory"},
+          {"/no/log", "No such file or directory"},
+          {folder / "pipe", "the pipe has no reader"}})
+        CHECK(test::refusal([&, path = path] {
+                  journal(path);
+              }).starts_with("cannot write the transcript " + path + ": " + reason));
 }
 
 TEST_CASE("only the user may read a new transcript") {
-    const std::string path = "/tmp/yodel-journal-" + std::to_string(::getpid());
-    const Journal log = journal(path);
+    const test::Folder folder;
+    const Journal log = journal(folder / "new");
     using std::filesystem::perms;
-    CHECK(std::filesystem::status(path).permissions() ==
+    CHECK(std::filesystem::status(folder / "new").permissions() ==
           (perms::owner_read | perms::owner_write));
-    std::filesystem::remove(path);
 }
 
 TEST_CASE("fails once and for all when the file is full") {

@@ -1,6 +1,7 @@
 #include "app/text/json.hpp"
 
 #include "app/text/units.hpp"
+#include "tests/app/refusal.hpp"
 #include "tests/support/random.hpp"
 #include "tests/ui/locale.hpp"
 
@@ -11,14 +12,9 @@ using Kind = JsonValue::Kind;
 
 namespace {
 
-// Returns why the text is refused; empty if it is not.
+// Returns why the text is refused, or an empty text if it is not.
 std::string trouble(const std::string& text) {
-    try {
-        read_json(text);
-        return {};
-    } catch (const JsonError& error) {
-        return error.what();
-    }
+    return test::refusal([&] { read_json(text); });
 }
 
 }  // namespace

@@ -58,9 +58,6 @@ Without a line, or with one that cannot be sent, that is a usage error, as with 
   yodel-load: standard input, line 2: the message contains a delimiter of -f line
   yodel-load: 1 sent, 1 echoed, 0 bad, 0 lost, * (glob)
   [2]
-  $ seq 2 | yodel-load --messages - --threads 2 --connections 2
-  yodel-load: --threads needs generated messages (-c, --size, --rate or -m), because a single thread reads standard input (yodel-load -h shows the options)
-  [2]
 
 A file that cannot be read, or does not end, is refused.
 

@@ -32,11 +32,3 @@ A reader that does not keep up pauses the script, and gets all of it.
   40000
   $ tail -n 1 log
   yodel-load: 40000 sent, 40000 echoed, 0 bad, 0 lost, */s; rtt * (glob)
-
-A server that closes first ends it with a sentence.
-
-  $ serve -f line --close-after 2
-  $ seq 4 | yodel-load --connections 2 127.0.0.1 $PORT
-  yodel-load: the server closed before the end of the input (2 times)
-  yodel-load: * sent, 4 echoed, 0 bad, * lost, */s; rtt * (glob)
-  [56]

@@ -28,6 +28,9 @@ A refusal ends the attempt.
   $ echo 'GET a' | yodel --quiet -f resp --on-connect 'AUTH wrong' unix:redis
   yodel: the server refused --on-connect 1: -WRONGPASS invalid username-password pair or user is disabled.
   [7]
+  $ echo 'GET a' | yodel --on-connect @none -f resp unix:redis
+  yodel: --on-connect: cannot read "none" (yodel -h shows the options)
+  [2]
 
 With -f smtp, the greeting is awaited first.
 

@@ -163,12 +163,15 @@ TEST_CASE("each drawing is one synchronized frame, and nothing is drawn outside 
     REQUIRE(frame.ends_with("\x1b[?2026l"));
     REQUIRE(frame.find("a.") != std::string::npos);
     REQUIRE(frame.find("\x1b\r") == std::string::npos);  // no byte of the frame before
+    REQUIRE_FALSE(tty.cursor_shown());
+    REQUIRE(tty.cursor_column() == 5);
     const std::size_t end = tty.output().size();
     tty.send("\x1b[24~");  // an unbound key: the probe draws an unchanged frame
     tty.send("b");
     REQUIRE(tty.wait_for("b."));
     const std::string next = tty.output().substr(end);
     REQUIRE(next.find("\x1b[?2026h") == next.rfind("\x1b[?2026h"));
+    REQUIRE(tty.cursor_shown());
 }
 
 TEST_CASE("copies a text to the clipboard without control characters") {

@@ -56,99 +56,81 @@ using ui::HistorySearch;
 using ui::Key;
 using ui::KeyCode;
 
-namespace {
+TEST_CASE("browsing returns to the line that was being typed, unless it is stopped") {
+    // Each step is a line to add, or a key and the line that it shows, if any.
+    const std::vector<std::string> rows[] = {
+        {"one", "two", "newer:", "older:two", "older:one", "older:", "newer:two", "newer:mine",
+         "newer:"},
+        {"older:", "a", "", "b", "b", "a", "c", "older:c", "older:a", "older:b", "older:a",
+         "older:", "d", "older:d"},  // no empty line, and no repetition
+        {"one", "two", "older:two", "older:one", "stop", "newer:", "older:two", "newer:mine"},
+    };
+    for (const auto& steps : rows) {
+        History history;
+        for (const std::string& step : steps) {
+            INFO(step);
+            const std::string shown =
+                step.substr(std::min(step.find(':'), step.size() - 1) + 1);
+            if (step.starts_with("older:"))
+                CHECK(history.older("mine").value_or("") == shown);
+            else if (step.starts_with("newer:"))
+                CHECK(history.newer().value_or("") == shown);
+            else if (step == "stop")
+                history.stop_browsing();
+            else
+                history.add(step);
+        }
+    }
+}
 
-History with(std::initializer_list<const char*> lines) {
+TEST_CASE("the number and the size of the lines are limited, but the newest stays") {
+    constexpr std::size_t max_bytes = 1024 * 1024;
     History history;
-    for (const auto* line : lines) history.add(line);
-    return history;
+    for (int i = 0; i < 1001; ++i) history.add(std::to_string(i));
+    CHECK(history.lines().size() == 1000);
+    CHECK(history.lines().front() == "1");
+    History long_lines;
+    for (const char letter : {'a', 'b', 'c'})
+        long_lines.add(std::string(max_bytes / 3, letter));
+    CHECK(long_lines.lines().size() == 3);
+    long_lines.add("12");
+    CHECK(long_lines.lines().size() == 3);
+    CHECK(long_lines.lines().front().front() == 'b');
+    for (const std::string& line : {std::string(2 * max_bytes, 'd'), std::string("e")}) {
+        long_lines.add(line);
+        CHECK(long_lines.lines() == std::deque<std::string>{line});
+    }
 }
 
-void type(HistorySearch& search, const std::string& text) {
-    for (const char c : text)
-        REQUIRE(search.press({ui::plain(static_cast<char32_t>(c)), {c}, false}));
-}
-
-}  // namespace
-
-TEST_CASE("browsing returns to the line that was being typed") {
-    auto history = with({"one", "two"});
-    REQUIRE_FALSE(history.newer());
-    REQUIRE(history.older("mine") == "two");
-    REQUIRE(history.older("two") == "one");
-    REQUIRE_FALSE(history.older("one"));
-    REQUIRE(history.newer() == "two");
-    REQUIRE(history.newer() == "mine");
-    REQUIRE_FALSE(history.newer());
-}
-
-TEST_CASE("adding a line skips repetitions, drops the oldest and stops browsing") {
-    auto history = with({"a", "", "b", "b", "a", "c"});
-    REQUIRE(history.lines() == std::deque<std::string>{"a", "b", "a", "c"});
-    REQUIRE(history.older("") == "c");
-    history.add("d");
-    REQUIRE(history.older("") == "d");
-    for (int i = 0; i < 1000; ++i) history.add(std::to_string(i));
-    REQUIRE(history.lines().size() == 1000);
-    REQUIRE(history.lines().front() == "0");
-    REQUIRE_FALSE(History().older("x"));
-}
-
-TEST_CASE("browsing begins at the newest line again after it was stopped") {
-    auto history = with({"one", "two"});
-    REQUIRE(history.older("mine") == "two");
-    REQUIRE(history.older("two") == "one");
-    history.stop_browsing();
-    REQUIRE_FALSE(history.newer());
-    REQUIRE(history.older("") == "two");
-    REQUIRE(history.newer() == "");
-}
-
-TEST_CASE("limits the size of all lines, but always keeps the newest") {
-    constexpr std::size_t room = 1024 * 1024;
+TEST_CASE("each key narrows, widens, continues or ends the search") {
     History history;
-    for (const char letter : {'a', 'b', 'c'}) history.add(std::string(room / 3, letter));
-    REQUIRE(history.lines().size() == 3);
-    history.add("12");
-    REQUIRE(history.lines().size() == 3);
-    REQUIRE(history.lines().front().front() == 'b');
-    history.add(std::string(2 * room, 'd'));
-    REQUIRE(history.lines().size() == 1);
-    history.add("e");
-    REQUIRE(history.lines() == std::deque<std::string>{"e"});
-}
-
-TEST_CASE("each key narrows the search") {
-    const auto history = with({"get /a", "post /b", "get /b"});
+    for (const char* const line : {"get /a", "post /b", "get /b"}) history.add(line);
     HistorySearch search(history);
-    REQUIRE(search.match().empty());
-    type(search, "get");
-    REQUIRE(search.match() == "get /b");
-    REQUIRE(search.press({ui::ctrl('r'), {}, false}));
-    REQUIRE(search.match() == "get /a");
-    REQUIRE(search.press({ui::ctrl('r'), {}, false}));
-    REQUIRE(search.failed());
-    REQUIRE(search.match() == "get /a");
-    REQUIRE(search.press({ui::plain(KeyCode::backspace), {}, false}));
-    REQUIRE(search.query() == "ge");
-    REQUIRE_FALSE(search.failed());
-    REQUIRE(search.match() == "get /b");
-    type(search, "x");
-    REQUIRE(search.failed());
-    HistorySearch empty(history);
-    type(empty, "x");
-    REQUIRE(empty.press({ui::plain(KeyCode::backspace), {}, false}));
-    REQUIRE_FALSE(empty.failed());
-}
-
-TEST_CASE("other keys end the search") {
-    const auto history = with({"a"});
-    HistorySearch search(history);
+    const struct {
+        Key key;
+        const char *query, *match;
+        bool failed = false;
+    } rows[] = {
+        {{ui::ctrl('r'), {}}, "", ""},
+        {{ui::plain(U'g'), "g"}, "g", "get /b"},
+        {{ui::plain(U'e'), "et"}, "get", "get /b"},
+        {{ui::ctrl('r'), {}}, "get", "get /a"},
+        {{ui::ctrl('r'), {}}, "get", "get /a", true},
+        {{ui::plain(KeyCode::backspace), {}}, "ge", "get /b"},
+        {{ui::plain(U'x'), "x"}, "gex", "get /b", true},
+        {{ui::plain(KeyCode::backspace), {}}, "ge", "get /b"},
+        {{ui::plain(KeyCode::backspace), {}}, "g", "get /b"},
+        {{ui::plain(KeyCode::backspace), {}}, "", ""},
+    };
+    for (const auto& [key, query, match, failed] : rows) {
+        INFO(query);
+        CHECK(search.press(key));
+        CHECK(search.query() == query);
+        CHECK(search.match() == match);
+        CHECK(search.failed() == failed);
+    }
     for (const auto chord :
          {ui::plain(KeyCode::enter), ui::ctrl('g'), ui::plain(KeyCode::escape),
           ui::plain(KeyCode::left), ui::alt('b')})
-        REQUIRE_FALSE(search.press({chord, {}, false}));
-    REQUIRE(search.press({ui::ctrl('r'), {}, false}));
-    REQUIRE(search.match().empty());
-    REQUIRE_FALSE(search.failed());
+        CHECK_FALSE(search.press({chord, {}}));
 }

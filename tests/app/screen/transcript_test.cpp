@@ -39,16 +39,14 @@ void hide_times(Transcript& transcript) {
     transcript.next_timestamps();
 }
 
-// Returns the numbers from 0 as messages, without times.
-Transcript with(int count, Transcript::Limits limits = {}) {
+Transcript without_times(Transcript::Limits limits = {}) {
     Transcript transcript(true, false, limits);
     hide_times(transcript);
-    for (int i = 0; i < count; ++i) transcript.append(sent(std::to_string(i)));
     return transcript;
 }
 
-std::string payload(const Transcript::Entry* entry) {
-    return entry ? std::string(entry->event->message.payload) : "none";
+bool is_number(const Transcript::Entry* entry, int number) {
+    return entry && entry->event->message.payload == std::to_string(number);
 }
 
 // Returns the visible rows without their signs, separated by |. `width`: without the sign.
@@ -82,6 +80,9 @@ bool perform(Transcript& transcript, const std::string& verb, int number) {
         {"scrolled", [&] { CHECK_FALSE(transcript.following()); }},
         {"below",
          [&] { CHECK(transcript.entries_below() == static_cast<std::size_t>(number)); }},
+        {"selected", [&] { CHECK(is_number(transcript.selected(), number)); }},
+        {"unselected", [&] { CHECK_FALSE(transcript.selected()); }},
+        {"oldest", [&] { CHECK(is_number(&transcript.entries().front(), number)); }},
     };
     const auto found = verbs.find(verb);
     if (found != verbs.end()) found->second();
@@ -238,33 +239,13 @@ TEST_CASE("the selected entry's text is its body, or the bytes as numbers") {
 
 TEST_CASE("a long body is shown as its head and size") {
     const Locale utf8("C.UTF-8");
-    Transcript transcript = with(0, {10, 1 << 30, 5});
+    Transcript transcript = without_times({10, 1 << 30, 5});
     for (const auto& body : {std::string("abcdefgh"), std::string("abcd你"),
                              std::string("12345"), std::string(1 << 20, 'x')})
         transcript.append(sent(body));
     std::string text;
     for (const auto& row : transcript.rows(80, 24)) text += test::plain_text(row) + '|';
     CHECK(text == "› abcde… 8 bytes|› abcd… 7 bytes|› 12345|› xxxxx… 1048576 bytes|");
-}
-
-TEST_CASE("what a window shows stays while it does not follow the tail") {
-    Transcript transcript = with(10, {10, 1 << 20, 100});
-    seen(transcript, 10, 3);
-    transcript.select_older();
-    transcript.scroll_to_start();
-    transcript.scroll(1);
-    for (int i = 10; i < 15; ++i) transcript.append(sent(std::to_string(i)));
-    REQUIRE(seen(transcript, 10, 3) == "2|3|4");
-    REQUIRE(transcript.entries_below() == 7);
-    REQUIRE(payload(transcript.selected()) == "9");
-    for (int i = 15; i < 1000; ++i) transcript.append(sent(std::to_string(i)));
-    REQUIRE(transcript.entries().size() == 10);
-    REQUIRE(seen(transcript, 10, 4) == "2|3|4|993");
-    REQUIRE_FALSE(transcript.selected());
-    transcript.scroll_to_end();
-    REQUIRE(seen(transcript, 10, 3) == "997|998|999");
-    transcript.append(sent("1000"));
-    REQUIRE(payload(&transcript.entries().front()) == "3");
 }
 
 TEST_CASE("the size is limited, but the newest entry stays") {
@@ -279,10 +260,16 @@ TEST_CASE("the size is limited, but the newest entry stays") {
 }
 
 TEST_CASE("the window follows the tail, the user and the selection") {
-    // =7|8|9 shows these rows, in a window of the size set by WIDTHxHEIGHT.
+    // =7|8|9 shows these rows, in a window of the size set by WIDTHxHEIGHT. until:10 appends
+    // the numbers up to 9.
     const struct {
         const char *name, *play;
+        std::size_t max_entries = 100;
     } rows[] = {
+        {"what it shows stays, even if entries are removed",
+         "10x3 until:10 =7|8|9 older start scroll:1 until:15 =2|3|4 below:7 selected:9 "
+         "until:1000 10x4 =2|3|4|993 unselected end 10x3 =997|998|999 until:1001 oldest:3",
+         10},
         {"follows the tail until scrolled away",
          "10x3 0,1,2,3,4,5,6,7,8,9 =7|8|9 10 =8|9|10 following scroll:-1 =6|7|8 scrolled "
          "below:2 "
@@ -309,9 +296,9 @@ TEST_CASE("the window follows the tail, the user and the selection") {
     };
     for (const auto& row : rows) {
         INFO(row.name);
-        Transcript transcript = with(0);
+        Transcript transcript = without_times({row.max_entries, 1 << 20, 100});
         std::istringstream in(row.play);
-        int width = 0, height = 0;
+        int width = 0, height = 0, appended = 0;
         for (std::string word; in >> word;) {
             INFO(word);
             const std::size_t colon = word.find(':');
@@ -320,6 +307,8 @@ TEST_CASE("the window follows the tail, the user and the selection") {
                 CHECK(marked(transcript, width, height) == word.substr(1));
             } else if (word.find('x') != word.npos) {
                 REQUIRE(std::sscanf(word.c_str(), "%dx%d", &width, &height) == 2);
+            } else if (word.starts_with("until:")) {
+                while (appended < number) transcript.append(sent(std::to_string(appended++)));
             } else if (!perform(transcript, word.substr(0, colon), number)) {
                 std::istringstream bodies(word);
                 for (std::string body; std::getline(bodies, body, ',');)
@@ -330,7 +319,7 @@ TEST_CASE("the window follows the tail, the user and the selection") {
 }
 
 TEST_CASE("a search selects the entries whose body matches") {
-    Transcript transcript = with(0, {100, 1 << 20, 10});
+    Transcript transcript = without_times({100, 1 << 20, 10});
     for (const auto* body : {"one", "two", "twenty-one", "far away .... one"})
         transcript.append(sent(body));
     seen(transcript, 20, 2);
@@ -349,11 +338,11 @@ TEST_CASE("a search selects the entries whose body matches") {
     REQUIRE_FALSE(transcript.search_next(1));
     REQUIRE_FALSE(transcript.search("three"));
     REQUIRE_FALSE(transcript.search(""));
-    REQUIRE_FALSE(with(0).search("x"));
+    REQUIRE_FALSE(without_times().search("x"));
 }
 
 TEST_CASE("matches and the bad byte are marked, in text and in a hex dump") {
-    Transcript transcript = with(0);
+    Transcript transcript = without_times();
     transcript.append(sent("0123456789abcdefxy"));
     transcript.append(sent("other"));
     transcript.show_hex(true);
@@ -376,7 +365,8 @@ TEST_CASE("matches and the bad byte are marked, in text and in a hex dump") {
 }
 
 TEST_CASE("drawing among a million entries costs the same") {
-    auto transcript = with(1'000'000, {1'000'000, 1 << 30, 100});
+    Transcript transcript = without_times({1'000'000, 1 << 30, 100});
+    for (int i = 0; i < 1'000'000; ++i) transcript.append(sent(std::to_string(i)));
     for (int i = 0; i < 1000; ++i) {
         seen(transcript, 80, 24);
         transcript.scroll(-1);

@@ -42,7 +42,6 @@ Ledger::Ledger(const SessionOptions& options, const LedgerLimits& limits)
 // already the sequence of their frames without the last delimiter.
 QueuedIds Ledger::queue(std::string_view payload, ev::Time planned,
                         std::optional<std::string_view> reply) {
-    if (datagrams() || first_ > max_idle_entries) drop_answered();
     const std::uint64_t before = last_id_;
     if (options_.coalesce && !given() && framing_.joins_pieces()) {
         frames_.append(payload);
@@ -61,7 +60,6 @@ QueuedIds Ledger::queue(std::string_view payload, ev::Time planned,
 }
 
 QueuedIds Ledger::queue_reserved(std::size_t size) {
-    if (datagrams() || first_ > max_idle_entries) drop_answered();
     frames_.commit(size);
     record_queued(size, 1, {}, {});
     return {last_id_, 1};
@@ -79,10 +77,10 @@ void Ledger::record_queued(std::size_t size, std::size_t count, ev::Time planned
     entry.size = size;
     entry.count = count;
     if (given() && reply) entry.reply = std::make_unique<const std::string>(*reply);
-    if (datagrams()) {
-        if (numbered()) number_ = number_of(payload(entry)).value_or(number_);
-        entry.key = numbered() ? number_ : hash_of(expected(entry).value_or(""));
-    }
+    if (numbered())
+        entry.key = number_of(payload(entry)).value_or(0);
+    else if (datagrams())
+        entry.key = hash_of(expected(entry).value_or(""));
     in_flight_.count += count;
     in_flight_.bytes += size;
 }
@@ -99,6 +97,7 @@ std::string_view Ledger::flush(ev::Time now) {
 }
 
 void Ledger::record_written(std::uint64_t bytes, ev::Time time) {
+    if (datagrams() || first_ > max_idle_entries) drop_answered();
     if (empty() && frames_.capacity() > max_idle_capacity) keeps_last_ = false;
     release();
     const std::uint64_t before = std::exchange(written_, start_ + bytes);
@@ -156,6 +155,12 @@ void Ledger::split_first(std::size_t i) {
     if (entries_[i].count > 1) split(i, frame(entries_[i]).find(delimiter) + delimiter.size());
 }
 
+// Returns the index of the first entry from `i` on that is not over.
+std::size_t Ledger::skip_over(std::size_t i) const {
+    while (i < entries_.size() && entries_[i].over) ++i;
+    return i;
+}
+
 // Removes an entry. Its frames stay valid until the next call.
 const Ledger::Entry& Ledger::take(std::size_t i) {
     keeps_last_ = false;
@@ -168,9 +173,8 @@ const Ledger::Entry& Ledger::take(std::size_t i) {
     last_echoed_ = false;
     keeps_last_ = framing_.replies_framed() && !datagrams();
     entries_[i].over = true;
-    while (!empty() && entries_[first_].over) ++first_;
-    oldest_ = std::max(oldest_, first_);
-    while (oldest_ < entries_.size() && entries_[oldest_].over) ++oldest_;
+    first_ = skip_over(first_);
+    oldest_ = skip_over(std::max(oldest_, first_));
     if (!empty()) return taken_;
     entries_.clear();
     first_ = oldest_ = 0;
@@ -234,14 +238,8 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
     std::string space;
     const std::string_view wanted = comparable_text(options_.pattern_or_null(), reply, space);
     std::string own_space;
-    const std::string_view frames = frames_.view();
-    const std::size_t overhead = framing_.overhead();
-    const std::size_t header = overhead - framing_.delimiter.size();
     const auto equals = [&](const Entry& entry) {
-        if (!given())
-            return entry.size == reply.size() + overhead &&
-                   frames.substr(static_cast<std::size_t>(entry.begin - base_) + header,
-                                 reply.size()) == reply;
+        if (!given()) return payload(entry) == reply;
         return entry.reply &&
                comparable_text(options_.pattern_or_null(), *entry.reply, own_space) == wanted;
     };
@@ -401,12 +399,10 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
         answers_nothing = true;
     }
     if (answers_nothing && held_.empty()) return unsolicited(reply);
-    Held& held = held_.emplace_back(Held{std::string(reply), read_at, read_id_});
+    const Fate fate = answers_nothing ? unsolicited(reply).fate : Fate::bad;
+    held_.push_back({std::string(reply), read_at, read_id_, fate});
     held_bytes_ += reply.size() + sizeof(Held);
-    if (answers_nothing)
-        held.fate = unsolicited(reply).fate;
-    else
-        ++answers_;
+    if (!answers_nothing) ++answers_;
     return std::nullopt;
 }
 
@@ -449,12 +445,9 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
 
 // Answers a datagram by its own reply, so that no held reply can be its own.
 Event Ledger::answer_own(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
-    const auto wanted = held_.empty() || i < oldest_ ? std::nullopt : expected(entries_[i]);
-    if (wanted) {
-        const std::size_t size = comparable_size(*wanted);
+    if (i >= oldest_)
         for (Held& held : held_)
-            if (held.size == size && entries_[i].id <= held.queued) --held.spare;
-    }
+            if (fits(entries_[i], held.size, held.queued)) --held.spare;
     return answer(i, reply, read_at, right);
 }
 
@@ -680,8 +673,7 @@ Event Ledger::expire_oldest() {
     in_flight_.bytes -= oldest.size;
     ++late_.count;
     late_.bytes += oldest.size;
-    do ++oldest_;
-    while (oldest_ < entries_.size() && entries_[oldest_].over);
+    oldest_ = skip_over(oldest_ + 1);
     while (late_.count > 1 &&
            (late_.count > limits_.remembered || late_.bytes > limits_.late_bytes)) {
         const std::size_t forgotten = forgotten_ + 1;

@@ -136,8 +136,8 @@ private:
     // one entry each. Positions count the bytes of all frames.
     struct Entry {
         std::uint64_t id = 0;  // of the first message
-        // Datagrams only: the payload's number, or else the last number before it. If messages
-        // have no numbers, the hash of the expected reply.
+        // Datagrams only: the payload's number or, if messages have no numbers, the hash of the
+        // expected reply.
         std::uint64_t key = 0;
         ev::Time planned{};
         ev::Time sent{};
@@ -185,6 +185,7 @@ private:
     Message message(const Entry& entry, bool late) const;
     bool split(std::size_t i, std::size_t bytes);
     void split_first(std::size_t i);
+    std::size_t skip_over(std::size_t i) const;
     const Entry& take(std::size_t i);
     void release();
     void drop_answered();
@@ -226,7 +227,6 @@ private:
     const LedgerLimits limits_;
     Decoder decoder_;
     std::uint64_t last_id_ = 0;
-    std::uint64_t number_ = 0;  // of the last numbered datagram
 
     // From first_ on: late messages, then those in flight, each in the order of sending. Unlike
     // a std::deque, they allocate nothing while there are few.

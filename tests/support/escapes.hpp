@@ -1,49 +1,55 @@
-// Bytes in the text of a table.
+// Bytes in the text of a table, a script or a step.
 #pragma once
 
 #include <algorithm>
-#include <cstdio>
+#include <cctype>
 #include <string>
 #include <string_view>
 
 namespace test {
 
-// Replaces \xNN by a byte, and *N by N stars.
-inline std::string expanded(const std::string& text) {
-    std::string bytes;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        std::size_t used = 0;
-        if (text.substr(i, 2) == "\\x") {
-            bytes += static_cast<char>(std::stoi(text.substr(i + 2, 2), nullptr, 16));
-            i += 3;
-        } else if (text[i] == '*') {
-            bytes.append(std::stoul(text.substr(i + 1), &used), '*');
-            i += used;
+// Reads \n, \r, \e, \\, \xNN, and x{1000} for a repeated character.
+inline std::string bytes(std::string_view text) {
+    std::string to;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const auto rest = text.substr(at + 1);
+        if (text[at] == '\\' && rest.starts_with('x')) {
+            to += static_cast<char>(std::stoi(std::string(rest.substr(1, 2)), nullptr, 16));
+            at += 3;
+        } else if (text[at] == '\\' && !rest.empty()) {
+            const std::string_view letters = "nre";
+            const std::size_t letter = letters.find(rest[0]);
+            to += letter == letters.npos ? rest[0] : "\n\r\x1b"[letter];
+            ++at;
+        } else if (text[at] == '{' && !to.empty() && std::isdigit(rest[0])) {
+            to.append(std::stoul(std::string(rest)) - 1, to.back());
+            at += rest.find('}') + 1;
         } else {
-            bytes += text[i];
+            to += text[at];
         }
     }
-    return bytes;
+    return to;
 }
 
-// Writes any bytes in the form that expanded() reads.
-inline std::string shown(std::string_view bytes) {
-    std::string text;
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(bytes[i]);
-        if (byte == '*') {
-            const std::size_t end = std::min(bytes.find_first_not_of('*', i), bytes.size());
-            text += "*" + std::to_string(end - i);
-            i = end - 1;
-        } else if (byte < ' ' || byte > '~') {
-            char hex[5];
-            std::snprintf(hex, sizeof hex, "\\x%02x", unsigned{byte});
-            text += hex;
+// Writes any bytes in that form.
+inline std::string shown(std::string_view from) {
+    std::string to;
+    while (!from.empty()) {
+        const char byte = from[0];
+        const std::size_t run = std::min(from.find_first_not_of(byte), from.size());
+        const std::size_t taken = run < 20 ? 1 : run;
+        const char* const hex = "0123456789abcdef";
+        if (byte == '\n' || byte == '\r' || byte == '\\') {
+            to += std::string("\\") + (byte == '\n' ? 'n' : byte == '\r' ? 'r' : '\\');
+        } else if (std::isprint(static_cast<unsigned char>(byte))) {
+            to += byte;
         } else {
-            text += bytes[i];
+            to += std::string("\\x") + hex[(byte >> 4) & 15] + hex[byte & 15];
         }
+        if (taken > 1) to += "{" + std::to_string(taken) + "}";
+        from.remove_prefix(taken);
     }
-    return text;
+    return to;
 }
 
 }  // namespace test

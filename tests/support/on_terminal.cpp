@@ -7,8 +7,9 @@
 //   TEXT
 // - `row N TEXT`: waits until row N, counted from 1, begins with TEXT
 // - `hides TEXT`: the screen does not show TEXT
-// - `type LINE`, `keys BYTES`: types a line, or bytes, of which \e, ^C and \xNN are control
-//   characters; `keys-up` types Alt and Up, `paste N` pastes N letters, and Enter
+// - `type LINE`, `keys BYTES`: types a line, or bytes, in which ^C is a control character, and
+//   others are written as in escapes.hpp; `keys-up` types Alt and Up, `paste N` pastes N
+//   letters, and Enter
 // - `resize-ROWSxCOLUMNS`, `kill SIGNAL`, `hang up`, `stop output`
 // - `stall`, `continue`: stops or continues to read what the program writes; `sleep` 30 ms
 // - `unsent BYTES`: the program has not written BYTES
@@ -27,6 +28,7 @@
 // - `pid COMMAND`: runs a command of the shell with the process as $PID
 //
 // The first step that fails prints the screen.
+#include "tests/support/escapes.hpp"
 #include "tests/support/text.hpp"
 #include "tests/support/tty.hpp"
 #include "tests/ui/attacks.hpp"
@@ -51,24 +53,17 @@ Tty::Size size_from(const std::string& text) {
     return size;
 }
 
+// Also reads ^C and other control characters.
 std::string bytes_of(const std::string& text) {
-    std::string bytes;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const char next = at + 1 < text.size() ? text[at + 1] : '\0';
-        if (text[at] == '^' && next >= '@') {
-            bytes += static_cast<char>(next & 0x1f);
-            at += 1;
-        } else if (text[at] == '\\' && next == 'x') {
-            bytes += static_cast<char>(std::stoi(text.substr(at + 2, 2), nullptr, 16));
-            at += 3;
-        } else if (text[at] == '\\' && (next == 'e' || next == 'r')) {
-            bytes += next == 'e' ? '\x1b' : '\r';
-            at += 1;
+    std::string keys;
+    for (const char byte : test::bytes(text)) {
+        if (!keys.empty() && keys.back() == '^' && byte >= '@') {
+            keys.back() = static_cast<char>(byte & 0x1f);
         } else {
-            bytes += text[at];
+            keys += byte;
         }
     }
-    return bytes;
+    return keys;
 }
 
 // Runs a command of the shell with the process as $PID.

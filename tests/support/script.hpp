@@ -20,20 +20,17 @@
 //     until X ( a; b )   plays them until X is reported, at most 100 times, and drops all
 //     reports
 //
-// In arguments, bytes() reads \n, \r, \\, \xNN, and x{1000} for a repeated character; shown()
-// writes bytes like that. A failure shows the steps before it.
+// Bytes in arguments are written as in escapes.hpp. A failure shows the steps before it.
 //
 //     play_each<SessionScript>({{"an echo", "send a; peer answers a; reports right a=a"},
 //     ...});
 #pragma once
 
+#include "tests/support/escapes.hpp"
 #include "tests/support/virtual_time.hpp"
 
 namespace test {
 
-// Reads and writes bytes as in arguments.
-std::string bytes(std::string_view text);
-std::string shown(std::string_view from);
 // Reads a duration such as 500ms.
 ev::Duration duration(const std::string& text);
 // Writes a duration with the largest unit in which it is a whole number.

@@ -64,8 +64,9 @@ unsigned answered(LoopGuard& guard, std::uint64_t key, unsigned times, ev::Durat
 }  // namespace
 
 TEST_CASE("echoes every datagram, even an empty one") {
-    play({}, "send one; send; send *65507; got => one |  | *65507; log =>; datagrams_in => 3; "
-             "datagrams_out => 3; datagram_bytes_in => 65510; datagram_bytes_out => 65510");
+    play({},
+         "send one; send; send *{65507}; got => one |  | *{65507}; log =>; datagrams_in => 3; "
+         "datagrams_out => 3; datagram_bytes_in => 65510; datagram_bytes_out => 65510");
 }
 
 TEST_CASE("takes the same bytes, again and again, for a loop, and reports it once") {
@@ -165,7 +166,7 @@ TEST_CASE("drains connections and datagrams together") {
 TEST_CASE("bounds the answers that faults hold back") {
     EchoServer::Options options = faulty({.delay = 1h});
     options.max_buffer = 2000;  // two of the answers, with their overhead
-    play(options, "send *600; send *600; send *400; datagrams_dropped => 1");
+    play(options, "send *{600}; send *{600}; send *{400}; datagrams_dropped => 1");
 }
 
 TEST_CASE("reads nothing while the system accepts no answers, and then sends them in order") {

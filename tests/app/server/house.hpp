@@ -100,7 +100,7 @@ inline void play(yodel::EchoServer::Options options, const std::string& script,
     std::size_t drained = 0;
     if (kind == RawClient::Kind::stream) house.until_count(&yodel::Counters::accepted, 1);
     const auto make_step = [&](const std::string& verb, const std::string& what) {
-        if (verb == "send") peer.send(expanded(what));
+        if (verb == "send") peer.send(test::bytes(what));
         if (verb == "shut") peer.shut();
         if (verb == "leave") peer.socket.reset();
         if (verb == "drain")

@@ -106,7 +106,7 @@ inline std::vector<Frame> frames_of(const std::string& text) {
         const std::string each = text.substr(at, end - at);
         const std::size_t space = std::min(each.find(' '), each.size());
         const std::string name = each.substr(0, space);
-        std::string rest = expanded(each.substr(std::min(space + 1, each.size())));
+        std::string rest = test::bytes(each.substr(std::min(space + 1, each.size())));
         std::size_t digits = 0;
         if (name == "close" && !rest.empty()) {
             const auto code = static_cast<unsigned>(std::stoul(rest, &digits));

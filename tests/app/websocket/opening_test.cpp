@@ -30,7 +30,7 @@ std::string text_of(const Lines& lines) {
 std::string changed(Lines lines, const std::string& changes) {
     for (std::size_t at = 0; at < changes.size();) {
         const std::size_t end = std::min(changes.find(" | ", at), changes.size());
-        const std::string change = expanded(changes.substr(at, end - at));
+        const std::string change = test::bytes(changes.substr(at, end - at));
         const std::string name = change.substr(change[0] == '-', change.find(':'));
         at = end + 3;
         const auto line =
@@ -279,7 +279,7 @@ Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZSE= => 400 Sec-WebSocket-Key is invalid
 Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j(Q== => 400 Sec-WebSocket-Key is invalid
 Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=\x20 => 400 Sec-WebSocket-Key is invalid
 +Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ== => 400 Sec-WebSocket-Key is invalid
-+X: *16384 => 431 the request's header exceeds 16 KiB
++X: *{16384} => 431 the request's header exceeds 16 KiB
 )",
                 [](const std::string& changes) { return answer(request(changes)); });
     CHECK(answer("\x16\x03\x01\x02") == "400 the client speaks TLS, but this port does not");

@@ -351,7 +351,7 @@ TEST_CASE("skips interim responses, and limits the final one without the message
     REQUIRE(response.size() == max_opening);
     for (int i = 0; i < 16; ++i) scene.peer.to_read += "HTTP/1.1 103 Early\r\nX: y\r\n\r\n";
     scene.peer.to_read += response;
-    scene.send(frames_of("binary *1000"));
+    scene.send(frames_of("binary *{1000}"));
     scene.peer.max_read = GENERATE(99U, 4095U);
     CHECK(scene.handshake() == IoStatus::done);
     CHECK(scene.facts.response == response);
@@ -392,9 +392,9 @@ TEST_CASE("the peer may end together with its part of the handshake") {
 TEST_CASE("a write that waits continues at any byte, and a pong goes between frames") {
     for (std::size_t cut = 0; cut < 340; ++cut) {
         std::string script = "space " + std::to_string(cut) +
-                             "; write text first | binary *300; send ping p; read =>; ";
+                             "; write text first | binary *{300}; send ping p; read =>; ";
         for (int i = 0; i < 5; ++i) script += "space 1; write; ";
-        play(script + "space; write =>; holds =>; got => text first, binary *300, pong p");
+        play(script + "space; write =>; holds =>; got => text first, binary *{300}, pong p");
     }
 }
 
@@ -502,10 +502,10 @@ TEST_CASE("a peer that breaks the protocol gets earlier messages, then a close f
         {"83", violated + "an unknown opcode", "1002"},
         {"close 1005", violated + "invalid close code 1005", "1002"},
         {"text \\xff", violated + "a text message is not UTF-8", "1007"},
-        {"01 *600 | 80 *402",
+        {"01 *{600} | 80 *{402}",
          "limit: a message of 1002 bytes or more exceeds the limit of 1000 (--max-frame)",
          "1009"},
-        {"binary *1001",
+        {"binary *{1001}",
          "limit: a message of 1001 bytes or more exceeds the limit of 1000 (--max-frame)",
          "1009"},
     };

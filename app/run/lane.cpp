@@ -53,9 +53,15 @@ constexpr std::size_t shown_bytes = 256;
 constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
 // Returns "reply 3 differs from its message at byte 4 (expected o, got n)" or "reply 3 does not
-// match "^OK": ERR unknown". Either may be followed by a hint.
-std::string bad_reply_text(const Message& message, const Reply& reply,
-                           const Session::Options& options) {
+// match "^OK": ERR unknown", perhaps with a hint, or a sentence about a stale or duplicate
+// reply. Returns an empty text for other events.
+std::string reply_problem(const Event& event, const Session::Options& options) {
+    const Message& message = event.message;
+    const Reply& reply = event.reply;
+    if (event.fate == Fate::stale) return stale_text(reply.payload);
+    if (event.fate == Fate::duplicate && !options.endpoint.udp)
+        return "the server sent a duplicate reply";
+    if (!has_message(event.fate) || !has_reply(event.fate)) return "";
     const std::string which = "reply " + std::to_string(message.id);
     const bool given = options.expect == Expect::given;
     const std::string hint = given ? "" : reply_hint(*options.framing, message.payload, reply);
@@ -81,20 +87,25 @@ Event outgoing_event(Fate fate, std::uint64_t id, std::size_t count, const Outgo
 }  // namespace
 
 class Lane::Connection final : public Session::Owner {
+    Lane& lane_;
+    const RunOptions& options_;  // the lane's
+    RunResults& results_;        // the lane's
+
 public:
     Connection(Lane& lane, std::size_t its_number,
                const std::shared_ptr<const Session::Options>& options)
-        : session(lane.loop_,
-                  lane.options_.from == From::recording ? replay_options(*options) : options,
-                  *this),
-          own_source(make_source(lane)),
-          number(static_cast<std::uint32_t>(its_number)),
-          lane_(lane) {
-        if (lane.options_.lifetime)
+        : lane_(lane),
+          options_(lane.options_),
+          results_(lane.results_),
+          session(lane.loop_,
+                  options_.from == From::recording ? replay_options(*options) : options, *this),
+          own_source(make_source()),
+          number(static_cast<std::uint32_t>(its_number)) {
+        if (options_.lifetime)
             lifetime_timer = ev::Timer(lane.loop_, [this] {
                 // No connection is replaced before the run begins.
                 if (lane_.stage_ < Stage::sending)
-                    return lifetime_timer.start(*lane_.options_.lifetime);
+                    return lifetime_timer.start(*options_.lifetime);
                 worn = true;
                 advance();
             });
@@ -120,7 +131,7 @@ public:
         const State before = std::exchange(reported_state, session.state());
         --lane_.counts_[before];
         ++lane_.counts_[reported_state];
-        lane_.results_->open = lane_.counts_[State::open] + lane_.counts_[State::finishing];
+        results_.open = lane_.counts_[State::open] + lane_.counts_[State::finishing];
         return before;
     }
 
@@ -134,14 +145,13 @@ public:
     void begin_attempt() {
         opened = false;
         sent = 0;
-        ++lane_.results_->attempts;
-        if (lane_.options_.probe && !lane_.results_->first_sent)
-            lane_.results_->first_sent = lane_.loop_.now();
+        ++results_.attempts;
+        if (options_.probe && !results_.first_sent) results_.first_sent = lane_.loop_.now();
     }
 
     void advance() {
         if (lane_.stage_ < Stage::sending) return;
-        while (!lane_.over() && !lane_.options_.pace && accepts_more() && window_has_space()) {
+        while (!lane_.over() && !options_.pace && accepts_more() && window_has_space()) {
             const std::optional<Outgoing> message = source().next();
             if (!message || !send(*message)) break;
         }
@@ -152,13 +162,11 @@ public:
     // Returns true if the peer is not blocked and the memory limits allow another message.
     bool accepts_more() const {
         if (!is_open() || session.state() != State::open) return false;
-        if (worn || lane_.options_.probe) return false;
-        const bool streaming =
-            own_source && !lane_.options_.window;  // a longer queue is no faster
+        if (worn || options_.probe) return false;
+        const bool streaming = own_source && !options_.window;  // a longer queue is no faster
         if (session.pending() >= (streaming ? input_high_water : peer_high_water)) return false;
-        const std::size_t share =
-            std::max(max_total_bytes_in_flight / lane_.options_.connections,
-                     min_bytes_in_flight + lane_.options_.size);
+        const std::size_t share = std::max(max_total_bytes_in_flight / options_.connections,
+                                           min_bytes_in_flight + options_.size);
         return session.in_flight_bytes() < std::min(max_bytes_in_flight, share);
     }
 
@@ -173,14 +181,14 @@ public:
         // The warm-up of a closed loop ends within a turn.
         const ev::Time now = lane_.warming_up()
                                  ? lane_.loop_.now()
-                                 : std::max(lane_.loop_.now(), lane_.results_->measured_from);
+                                 : std::max(lane_.loop_.now(), results_.measured_from);
         report(outgoing_event(Fate::sent, queued.first, queued.count, message, now));
         sent += queued.count;
-        if (lane_.options_.churn > 0 && sent >= lane_.options_.churn) worn = true;
+        if (options_.churn > 0 && sent >= options_.churn) worn = true;
         source().sent(message, queued);
         if (message.planned == ev::Time{}) return true;
         session.flush();
-        lane_.results_->at(message.planned, [&](Results& to) {
+        results_.at(message.planned, [&](Results& to) {
             to.lateness.record(session.flushed_at() - message.planned);
         });
         if (message.planned < lane_.resumed_at_) session.void_round_trips();
@@ -189,8 +197,8 @@ public:
 
     void leave_unsent(const Outgoing& message) {
         const std::size_t waiting = std::max(session.pending(), session.in_flight_bytes());
-        if (lane_.results_->unsent_sentence.empty())
-            lane_.results_->unsent_sentence =
+        if (results_.unsent_sentence.empty())
+            results_.unsent_sentence =
                 "a message was not sent, because " +
                 (session.state() == State::open
                      ? bytes_text(waiting) + " were waiting for the server"
@@ -210,8 +218,8 @@ public:
     void report(Event event) {
         event.connection = number;
         if (event.at == ev::Time{}) event.at = lane_.loop_.now();
-        if (event.fate != Fate::read) lane_.results_->add(event);
-        if (lane_.hooks_.owner && !lane_.results_->is_warm_up(event))
+        if (event.fate != Fate::read) results_.add(event);
+        if (lane_.hooks_.owner && !results_.is_warm_up(event))
             lane_.hooks_.owner->lane_event(event);
     }
 
@@ -225,21 +233,20 @@ private:
         return to;
     }
 
-    std::unique_ptr<Source> make_source(Lane& lane) {
-        const RunOptions& options = lane.options_;
+    std::unique_ptr<Source> make_source() {
         const auto changed = [this] { source_changed(); };
-        if (options.from == From::recording)
-            return std::make_unique<Replay>(lane.loop_, options.recording, options.fast,
+        if (options_.from == From::recording)
+            return std::make_unique<Replay>(lane_.loop_, options_.recording, options_.fast,
                                             session, changed, [this](std::string_view payload) {
                                                 report(received_event(Fate::missing, payload));
                                             });
-        if (options.from != From::input) return nullptr;
-        if (const auto* const kept = static_cast<const Lines*>(lane.source_.get()))
+        if (options_.from != From::input) return nullptr;
+        if (const auto* const kept = static_cast<const Lines*>(lane_.source_.get()))
             return std::make_unique<Generator>(*kept);
-        return std::make_unique<Lines>(lane.loop_,
-                                       Lines::Options{.lines = options.line_options(),
+        return std::make_unique<Lines>(lane_.loop_,
+                                       Lines::Options{.lines = options_.line_options(),
                                                       .session = &session,
-                                                      .greeting_wait = options.greeting_wait},
+                                                      .greeting_wait = options_.greeting_wait},
                                        changed);
     }
 
@@ -251,7 +258,7 @@ private:
     void source_changed() {
         // After the input has failed, an accepted client may stay indefinitely, so the trouble
         // is reported now.
-        if (lane_.options_.session.listens()) lane_.report_trouble(own_source.get());
+        if (options_.session.listens()) lane_.report_trouble(own_source.get());
         if (is_open()) advance();
     }
 
@@ -271,13 +278,13 @@ private:
         worn = false;
         const Session::Phases& phases = session.phases();
         const bufio::TlsFacts* const tls = session.tls();
-        lane_.results_->count_opened(phases.tcp, phases.handshake, tls && tls->resumed, tls);
-        if (lane_.options_.probe) lane_.results_->last_answered = lane_.loop_.now();
-        if (lifetime_timer) lifetime_timer.start(*lane_.options_.lifetime);
+        results_.count_opened(phases.tcp, phases.handshake, tls && tls->resumed, tls);
+        if (options_.probe) results_.last_answered = lane_.loop_.now();
+        if (lifetime_timer) lifetime_timer.start(*options_.lifetime);
         opened = true;
         if (lane_.hooks_.owner) lane_.hooks_.owner->lane_opened(number, session);
-        if (lane_.results_->unverified_remark.empty())
-            lane_.results_->unverified_remark = unverified_remark({}, tls);
+        if (results_.unverified_remark.empty())
+            results_.unverified_remark = unverified_remark({}, tls);
         settle();
     }
 
@@ -286,14 +293,14 @@ private:
         bufio::End end = session.end();
         const int status = exit_status(end);
         // All connections get the same sentence, which contains no counts.
-        if (end.reason == Reason::closed_early && lane_.options_.connections > 1)
+        if (end.reason == Reason::closed_early && options_.connections > 1)
             end = {end.reason, end.by, session.options().early_close};
         if (status != 0 || end.reason == Reason::unclosed)
-            lane_.results_->count_failure(end_text(end, session.options(), session.tls()),
-                                          status, opened);
+            results_.count_failure(end_text(end, session.options(), session.tls()), status,
+                                   opened);
         const auto facts = opened ? session.tcp() : std::nullopt;
-        if (facts) lane_.results_->add_tcp(*facts);
-        if (lane_.hooks_.owner) lane_.hooks_.owner->lane_ended(number, session);
+        if (facts) results_.add_tcp(*facts);
+        if (lane_.hooks_.owner) lane_.hooks_.owner->lane_ended(number, session, opened);
     }
 
     // The end of a waiting connection was already `counted` when it began to wait.
@@ -312,15 +319,13 @@ private:
             return;
         }
         lane_.report_trouble(own_source.get());
-        lane_.results_->count_end(status, opened);
+        results_.count_end(status, opened);
         worn = worn && opened && status == 0 && !lane_.over() && !source().over();
         settle();
         if (worn) return connect();
-        if (lane_.options_.probe_interval && !lane_.over() &&
-            lane_.results_->attempts != lane_.options_.count)
-            lane_.open_timer_.start_at(
-                std::max(lane_.open_timer_.deadline() + *lane_.options_.probe_interval,
-                         lane_.loop_.now()));
+        if (options_.probe_interval && !lane_.over() && results_.attempts != options_.count)
+            lane_.open_timer_.start_at(std::max(
+                lane_.open_timer_.deadline() + *options_.probe_interval, lane_.loop_.now()));
         lane_.end_if_done();
     }
 
@@ -329,9 +334,8 @@ private:
     // may only be late.
     void settle() {
         if (!std::exchange(settled, true)) ++lane_.settled_count_;
-        if (lane_.stage_ != Stage::settling || lane_.results_->open == 0) return;
-        if (lane_.options_.pace && lane_.settled_count_ < lane_.share_.own_connection_count())
-            return;
+        if (lane_.stage_ != Stage::settling || results_.open == 0) return;
+        if (options_.pace && lane_.settled_count_ < lane_.share_.own_connection_count()) return;
         lane_.stage_ = Stage::ready;
         lane_.phase_timer_.cancel();  // the limit for connecting
         lane_.hooks_.ready();
@@ -339,7 +343,7 @@ private:
 
     bool window_has_space() const {
         const std::size_t count = session.in_flight();
-        if (lane_.options_.window) return count < *lane_.options_.window;
+        if (options_.window) return count < *options_.window;
         const std::size_t bytes = session.in_flight_bytes();
         if (session.lossy())
             return count == 0 || (count < default_window && bytes + count * datagram_overhead <
@@ -349,16 +353,14 @@ private:
         const bool own = own_source != nullptr;
         if (session.options().framing->has_frames() || !own)
             return count < default_window || (own && bytes < default_window_bytes);
-        return count <
-               (lane_.results_->round_trips.min() < near_time ? near_window : default_window);
+        return count < (results_.round_trips.min() < near_time ? near_window : default_window);
     }
 
     // Returns true if nothing is left to send. A probe sends nothing; until its connection has
     // been open, another attempt is worthwhile.
     bool has_ended() const {
-        if (!lane_.options_.probe) return source().over();
-        const bool stays = !lane_.options_.probe_interval &&
-                           (lane_.options_.length || lane_.options_.lifetime);
+        if (!options_.probe) return source().over();
+        const bool stays = !options_.probe_interval && (options_.length || options_.lifetime);
         return !stays && opened && lane_.stage_ >= Stage::sending;
     }
 
@@ -369,29 +371,23 @@ private:
         Reply& reply = event.reply;
         const Session::Options& options = session.options();
         if (event.fate == Fate::lost) return on_lost(event);
+        std::string& problem = results_.reply_problem_sentence;
+        if (!reply.right && problem.empty()) {
+            problem = reply_problem(event, options);
+            if (!problem.empty() && options_.connections > 1)
+                problem = "connection " + std::to_string(number) + ": " + problem;
+        }
         if (has_message(event.fate)) {
             reply_overdue = false;
             if (!message.late && event.frames.empty()) source().left_flight(message);
-            if (!reply.right && lane_.results_->reply_problem_sentence.empty())
-                report_reply_problem(bad_reply_text(message, reply, options));
             if (options.expect == Expect::given && event.fate == Fate::echoed)
                 event.fate = Fate::as_recorded;
             if (reply.round_trip && !own_source)
                 *reply.round_trip += message.sent - message.planned;
         }
-        if (event.fate == Fate::stale) report_reply_problem(stale_text(reply.payload));
-        if (event.fate == Fate::duplicate && !lane_.results_->over_datagrams)
-            report_reply_problem("the server sent a duplicate reply");
         if (event.fate == Fate::unsolicited)
             event.fate = source().judge_unsolicited(reply.payload);
         report(event);
-    }
-
-    void report_reply_problem(const std::string& text) {
-        const std::string which = "connection " + std::to_string(number) + ": ";
-        if (lane_.results_->reply_problem_sentence.empty())
-            lane_.results_->reply_problem_sentence =
-                (lane_.options_.connections > 1 ? which : "") + text;
     }
 
     // In a replay, a message without a recorded reply expects none.
@@ -400,16 +396,13 @@ private:
         reply_overdue = message.late;
         source().left_flight(message);
         if (lane_.stage_ >= Stage::closing) return;
-        const bool as_recorded =
-            lane_.options_.session.expect == Expect::given && !message.expected;
+        const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
         const bool explained = !message.late && exit_status(session.end()) != 0;
-        if (!as_recorded && !explained && lane_.results_->lost_sentence.empty())
-            lane_.results_->lost_sentence = remark(event);
+        if (!as_recorded && !explained && results_.lost_sentence.empty())
+            results_.lost_sentence = remark(event);
         if (as_recorded) event.fate = Fate::unanswered_as_recorded;
         report(event);
     }
-
-    Lane& lane_;
 };
 
 Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks hooks)
@@ -418,17 +411,16 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       share_{thread, options.threads, options.connections},
       hooks_(std::move(hooks)),
       open_timer_(loop, [this] { open_due(); }),
-      results_(std::make_unique<RunResults>()),
       step_timer_(loop, [this] { step(); }),
       phase_timer_(loop, [this] { time_up(); }) {
-    results_->over_datagrams = options.session.endpoint.udp;
-    results_->probe = options.probe;
-    if (options.samples_from) results_->samples.emplace(*options.samples_from);
+    results_.over_datagrams = options.session.endpoint.udp;
+    results_.probe = options.probe;
+    if (options.samples_from) results_.samples.emplace(*options.samples_from);
     if (options.pace && options.pace->climbs())
-        results_->climb = RunResults::Climb{.from = options.pace->rate(),
-                                            .to = options.pace->rate(*options.length),
-                                            .length = *options.length};
-    if (options.from == From::recording) results_->is_replay = true;
+        results_.climb = RunResults::Climb{.from = options.pace->rate(),
+                                           .to = options.pace->rate(*options.length),
+                                           .length = *options.length};
+    if (options.from == From::recording) results_.is_replay = true;
     const bool keeps = options.from == From::input && options.connections > 1;
     if (options.from == From::shared_input || keeps)
         source_ = std::make_unique<Lines>(
@@ -457,10 +449,10 @@ void Lane::connect(std::shared_ptr<const Session::Options> options) {
 
 void Lane::fail(const bufio::End& end) {
     if (over()) return;
-    results_->attempts += share_.own_connection_count();
-    results_->count_failure(end_text(end, options_.session, nullptr), exit_status(end), false,
-                            share_.own_connection_count());
-    results_->count_end(exit_status(end), false);
+    results_.attempts += share_.own_connection_count();
+    results_.count_failure(end_text(end, options_.session, nullptr), exit_status(end), false,
+                           share_.own_connection_count());
+    results_.count_end(exit_status(end), false);
     finish_all();
 }
 
@@ -506,8 +498,8 @@ void Lane::void_round_trips() {
 void Lane::report_trouble(const Source* source) {
     const Trouble trouble = source ? source->trouble() : Trouble{};
     if (trouble.text.empty() || std::exchange(trouble_reported_, true)) return;
-    results_->count_failure(trouble.text, trouble.status, true);
-    results_->count_end(trouble.status, true);
+    results_.count_failure(trouble.text, trouble.status, true);
+    results_.count_end(trouble.status, true);
 }
 
 // Ends the lane once each connection is closed, and no other will be opened.
@@ -541,14 +533,14 @@ void Lane::begin_at(ev::Time time) {
 void Lane::begin() {
     const ev::Time start = step_timer_.deadline();
     const bool first = stage_ < Stage::sending;
-    if (options_.start && first) results_->late_start = start - *options_.start;
+    if (options_.start && first) results_.late_start = start - *options_.start;
     stage_ = Stage::sending;
     const bool warm_up = first && options_.warm_up;
     // The times of a replay count from the turn of the loop, which began earlier.
     if (!warm_up)
-        results_->measured_from = options_.pace      ? start
-                                  : options_.warm_up ? loop_.read_clock()
-                                                     : ev::Time{};
+        results_.measured_from = options_.pace      ? start
+                                 : options_.warm_up ? loop_.read_clock()
+                                                    : ev::Time{};
     const std::optional<ev::Duration> length = warm_up ? options_.warm_up : options_.length;
     const std::uint64_t count = warm_up ? 0 : options_.count;
     if (length && !warm_up) phase_timer_.start_at(start + *length);
@@ -609,7 +601,7 @@ void Lane::send_due() {
 // Starting at `place`, searches for a connection that is open and not worn out.
 std::optional<std::size_t> Lane::next_open(std::size_t place) const {
     const std::size_t count = connections_.size();
-    for (std::size_t i = 0; i < count && results_->open > 0; ++i) {
+    for (std::size_t i = 0; i < count && results_.open > 0; ++i) {
         const std::size_t next = (place + i) % count;
         const Connection& connection = *connections_[next];
         if (connection.is_open() && !connection.worn) return next;
@@ -629,11 +621,10 @@ void Lane::stop_sending(Stage next) {
                              static_cast<double>(options_.connections);
         const ev::Duration end = options_.length.value_or(ev::Duration::max());
         const ev::Duration sending = std::min(schedule_->next_time() - schedule_->begin(), end);
-        if (results_->climb)
-            results_->climb->ended = std::min(sending, results_->climb->length);
+        if (results_.climb) results_.climb->ended = std::min(sending, results_.climb->length);
         const double planned = options_.pace->rate(sending / 2) * share;
-        results_->planned_rate = planned;
-        results_->reached_rate = planned * schedule_->reached_share().value_or(1);
+        results_.planned_rate = planned;
+        results_.reached_rate = planned * schedule_->reached_share().value_or(1);
     }
     const bool was_ready = stage_ > Stage::settling;
     stage_ = std::max(stage_, next);
@@ -646,9 +637,9 @@ void Lane::stop_sending(Stage next) {
 void Lane::count_unsent(ev::Duration tolerance) {
     const std::uint64_t overdue = schedule_ ? schedule_->overdue(loop_.now() - tolerance) : 0;
     if (overdue == 0) return;
-    results_->at(schedule_->next_time(), [&](Results& to) { to.unsent += overdue; });
-    if (results_->unsent_sentence.empty())
-        results_->unsent_sentence = "an overdue message was not sent before the run ended";
+    results_.at(schedule_->next_time(), [&](Results& to) { to.unsent += overdue; });
+    if (results_.unsent_sentence.empty())
+        results_.unsent_sentence = "an overdue message was not sent before the run ended";
 }
 
 // When the user ends the run, messages that have only just become due do not count as unsent.
@@ -699,7 +690,7 @@ void Lane::stop_connecting(bool time_is_up) {
             session.disconnect(no_connection(session.phase()));
         } else {
             session.disconnect();
-            --results_->attempts;
+            --results_.attempts;
         }
     }
 }

@@ -8,8 +8,6 @@
 // message waits for the first new connection. Otherwise it stays unsent if no connection is
 // open, or if too much is queued on the connection in turn.
 //
-// Reports a connection that gets no reply while others of its thread do.
-//
 // The owner gets no events about warm-up messages. Planned times start again after the warm-up.
 //
 // Sending generated messages does not allocate in the steady state.
@@ -101,8 +99,9 @@ public:
     class Owner {
     public:
         virtual void lane_opened(std::size_t connection, const Session& session) = 0;
-        // The connection is closed or waits for a retry. It may never have been open.
-        virtual void lane_ended(std::size_t connection, const Session& session) = 0;
+        // The connection is closed or waits for a retry.
+        virtual void lane_ended(std::size_t connection, const Session& session,
+                                bool was_open) = 0;
         virtual void lane_event(const Event& event) = 0;
 
     protected:
@@ -139,7 +138,7 @@ public:
     void void_round_trips();
 
     bool over() const { return stage_ >= Stage::waiting; }  // sending has ended
-    const RunResults& results() const { return *results_; }
+    const RunResults& results() const { return results_; }
 
 private:
     class Connection;
@@ -147,7 +146,7 @@ private:
 
     // In this order.
     enum class Stage {
-        settling,  // connections open; begin_at() may not be called yet
+        settling,  // connections are opening; begin_at() may not be called yet
         ready,     // begin_at() may be called, or has been called
         sending,   // perhaps still warms up
         waiting,   // sending has ended
@@ -159,7 +158,7 @@ private:
     void limit_connecting(ev::Time since);
 
     bool warming_up() const {
-        return stage_ == Stage::sending && results_->measured_from == ev::Time::max();
+        return stage_ == Stage::sending && results_.measured_from == ev::Time::max();
     }
     void step();
     void end_if_done();
@@ -189,14 +188,14 @@ private:
     std::vector<std::unique_ptr<Connection>> connections_;
     // Connections by the state that they reported; `idle` if they are not made yet.
     std::map<Session::State, std::size_t> counts_;
-    std::size_t settled_count_ = 0;  // connections that have settled
+    std::size_t settled_count_ = 0;  // see Connection::settled
     bool trouble_reported_ = false;
     bool paused_ = false;
     ev::Time resumed_at_{};               // when the round trips were last voided
     std::size_t last_planned_place_ = 0;  // connection of the last planned message
     std::optional<Schedule> schedule_;
     Stage stage_ = Stage::settling;
-    std::unique_ptr<RunResults> results_;
+    RunResults results_;
     ev::Timer step_timer_;   // the next step; see step()
     ev::Timer phase_timer_;  // end of the run's time; before ready, limit for connecting
 };

@@ -113,7 +113,6 @@ void Reporter::lane_opened(std::size_t connection, const Session& session) {
     const std::string text = connection_text(session);
     if (journal_) journal_->add_event({.reply = {.payload = text}});
     if (journal_) journal_->add_connection(session);
-    attempt_open_ = true;
     report_attempt(attempt_text(session));
     if (json() && reports_messages() && !options_.quiet)
         output_.append_line(
@@ -123,14 +122,13 @@ void Reporter::lane_opened(std::size_t connection, const Session& session) {
         if (options_.verbose) remark(connection, each);
 }
 
-void Reporter::lane_ended(std::size_t connection, const Session& session) {
+void Reporter::lane_ended(std::size_t connection, const Session& session, bool was_open) {
     const bool again = session.state() == Session::State::waiting;
     const bufio::Reason reason = session.end().reason;
     const bool refused = reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
     if (refused && session.tls()) refused_certificate_ = *session.tls();
     std::string text = end_text(session);
-    const bool opened = std::exchange(attempt_open_, false);
-    if (!opened || exit_status(session.end()) != success) report_attempt(text, !opened);
+    if (!was_open || exit_status(session.end()) != success) report_attempt(text, !was_open);
     if (again)
         text += "; retry in " + duration_text(session.retry_time() - session.state_since());
     if (journal_) journal_->add_event({.reply = {.payload = text}});

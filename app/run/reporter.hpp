@@ -44,7 +44,7 @@ public:
     Reporter(ev::Loop& loop, Options options, const RunOptions& run);
 
     void lane_opened(std::size_t connection, const Session& session) override;
-    void lane_ended(std::size_t connection, const Session& session) override;
+    void lane_ended(std::size_t connection, const Session& session, bool was_open) override;
     void lane_event(const Event& event) override;
 
     // Writes what was queued. Call it after each turn of the loop.
@@ -96,7 +96,6 @@ private:
     const RunOptions& run_;
     const bool makes_printable_;         // standard output is a terminal; escape unsafe bytes
     std::uint64_t attempt_count_ = 0;    // attempts to connect; with RunOptions::probe_interval
-    bool attempt_open_ = false;          // the last attempt has opened a connection
     std::size_t remark_count_ = 0;       // lines printed about connections
     std::uint64_t unterminated_id_ = 0;  // id of the message whose reply ends without a newline
     std::string partial_character_;      // first bytes of an incomplete UTF-8 character

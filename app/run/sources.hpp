@@ -206,7 +206,7 @@ private:
     const OwnMessages messages_;  // null if messages are generated
     const Lines* const input_ = nullptr;
     const Share share_;
-    std::uint64_t number_ = 0;  // of the next message
+    std::uint64_t number_ = 0;  // number of the next message
 };
 
 // Sends the messages of a recording at their recorded times, or as soon as replies arrive, and

@@ -132,11 +132,11 @@ void add_facts(JsonObject& object, const RunResults& results) {
         object.object("tcp", facts.number("mss", tcp->mss).number("cwnd", tcp->cwnd));
     }
     if (results.warm_up.any()) {
+        const Results& warm_up = results.warm_up;
         JsonObject counts;
-        for (const std::string_view name : {"sent", "echoed", "bad", "lost", "unsent"})
-            for (const CountRow& row : count_rows)
-                if (row.name == name) counts.number(name, results.warm_up.*row.count);
-        object.object("warm_up", counts);
+        counts.number("sent", warm_up.sent).number("echoed", warm_up.echoed);
+        counts.number("bad", warm_up.bad).number("lost", warm_up.lost);
+        object.object("warm_up", counts.number("unsent", warm_up.unsent));
     }
     if (results.is_replay) {
         JsonObject counts;

@@ -88,7 +88,7 @@ private:
 
 struct Recording {
     std::string name;                                    // the path, or "standard input"
-    std::chrono::system_clock::time_point started = {};  // or time of the file, if unknown
+    std::chrono::system_clock::time_point started = {};  // if unknown, the file's time
     const Framing* framing = nullptr;                    // null if this is not a recording
     std::optional<Expect> expect = {};                   // none if unknown
     // Sorted by time, which counts from ev::Time{}. A message is `sent`, with the reply that
@@ -101,7 +101,7 @@ struct Recording {
 
 struct RecordingUse {
     bool replay = false;        // refuse what cannot be replayed, such as a second connection
-    std::size_t max_frame = 0;  // of a replayed payload
+    std::size_t max_frame = 0;  // maximum size of a replayed payload, in bytes
 };
 
 // Adds the text of a recording, or of a load with samples, to a recording that has a name.

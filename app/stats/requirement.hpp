@@ -54,7 +54,7 @@ private:
     bool accepts_more_ = false;
     bool accepts_equal_ = false;
     bool percentage_ = false;
-    double limit_ = 0;  // in the figure's unit, or percent
+    double limit_ = 0;  // limit in the figure's unit, or in percent
 };
 
 // Parses clauses that are separated by commas. Throws UsageError.

@@ -63,7 +63,7 @@ struct Results {
     double reached_rate = 0;
 
     bool over_datagrams = false;  // messages are datagrams
-    std::vector<Jitter> jitters;  // of each connection by its number; empty without transits
+    std::vector<Jitter> jitters;  // by the connection's number; empty without transits
 
     // A recording is replayed. Replies as recorded count as echoed, other replies as bad.
     bool is_replay = false;
@@ -98,7 +98,8 @@ struct Results {
     std::vector<Failure> failures;
     static constexpr std::size_t max_failures = 100;
 
-    // Sentences about the first message of each kind, set by the owner; empty if there is none.
+    // Sentences about the first message of each kind, set by the owner. A sentence is empty if
+    // there was no such message.
     std::string reply_problem_sentence;  // about a bad, duplicate or stale reply
     std::string lost_sentence;           // "no reply to message 3 within 5s"
     std::string unsent_sentence;
@@ -176,7 +177,7 @@ extern const std::array<CountRow, 14> count_rows;
 // name is the prefix and `histogram`.
 struct TimesRow {
     const char* name;
-    std::string_view prefix;  // of the figures' names
+    std::string_view prefix;  // prefix of the figures' names
     Histogram Results::*times;
     const char* object;  // JSON object with a member for the main statistics
     const char* unmeasured;

@@ -236,12 +236,7 @@ std::size_t string_end(std::string_view text, std::size_t at) {
 // --- Writing
 
 std::string json_string(std::string_view text) {
-    std::string quoted = "\"";
-    for (const char byte : ui::printable(text)) {
-        if (byte == '"' || byte == '\\') quoted += '\\';
-        quoted += byte;
-    }
-    return quoted + '"';
+    return *exact_json_string(ui::printable(text));
 }
 
 std::string json_microseconds(ev::Duration duration) {

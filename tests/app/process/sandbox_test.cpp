@@ -45,7 +45,7 @@ int inside(const SandboxRules& rules, const Attempt& attempt, int most = newest_
         .status;
 }
 
-// Returns the version of the system's Landlock; 0: none.
+// Returns the version of the system's Landlock, or 0 without Landlock.
 int system_landlock() {
     const std::string state = available_sandbox();
     return state.starts_with("landlock ") ? std::stoi(state.substr(9)) : 0;
@@ -105,13 +105,14 @@ private:
     bufio::Fd socket_;
 };
 
-// An attempt in the sandbox. Landlock forbids it from version forbidden_from on; 0: never.
+// An attempt in the sandbox. Landlock forbids it from version `forbidden_from` on, or never if
+// that is 0.
 struct Row {
     const char* name;
     SandboxRules rules;
     Attempt attempt;
     int forbidden_from = 0;
-    int outside = 0;  // the result if it is not forbidden
+    int outside = 0;  // result of an attempt that is not forbidden
 };
 
 // Tries the row with each version of Landlock that the system supports.

@@ -62,7 +62,7 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
         std::string input;
         int status;
         std::string output;
-        std::string errors;  // a part; empty: nothing is reported
+        std::string errors;  // a part; empty if nothing is reported
     };
     const RunOptions raw{.session = {.framing = find_framing("raw")}};
     const RunOptions few_bytes{.session = {.framing = find_framing("raw"), .max_frame = 3}};

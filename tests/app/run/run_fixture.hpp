@@ -36,14 +36,11 @@ inline std::string counts(const yodel::RunResults& results) {
 
 template <class Loop>
 struct RunFixture {
-    yodel::RunOptions to_server(yodel::RunOptions options) const {
+    void start(yodel::RunOptions options, yodel::Lane::Owner* owner = nullptr) {
         bufio::Endpoint& endpoint = options.session.endpoint;
         if (endpoint.host.empty()) endpoint.host = "127.0.0.1";
         if (endpoint.service.empty()) endpoint.service = server.port();
-        return options;
-    }
-    void start(yodel::RunOptions options, yodel::Lane::Owner* owner = nullptr) {
-        run.emplace(loop, to_server(std::move(options)), owner);
+        run.emplace(loop, std::move(options), owner);
     }
     void until_sent(std::uint64_t count) {
         turn_until(loop, [&] { return run->results().sent >= count; });

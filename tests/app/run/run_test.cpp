@@ -43,7 +43,7 @@ public:
         add("opened", connection);
         if (handshake) handshake();
     }
-    void lane_ended(std::size_t connection, const Session&) override {
+    void lane_ended(std::size_t connection, const Session&, bool) override {
         add("ended", connection);
     }
     void lane_event(const Event& event) override {

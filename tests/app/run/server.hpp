@@ -17,10 +17,9 @@ public:
     using Answer = std::function<Replies(const std::string& line)>;
     enum class Mode {
         answers,
-        answers_first,  // ignores all connections but the first
-        damages,        // changes each echo of 64 bytes that begins with an even digit
-        drops,          // reads everything
-        ignores,        // reads no more than its buffer holds
+        damages,  // changes each echo of 64 bytes that begins with an even digit
+        drops,    // reads everything
+        ignores,  // reads no more than its buffer holds
     };
 
     explicit Server(ev::Loop& loop, Answer answer = nullptr, Replies greeting = {})
@@ -53,7 +52,7 @@ public:
         return each;
     }
 
-    std::vector<std::unique_ptr<bufio::Stream>> streams;  // null: reset
+    std::vector<std::unique_ptr<bufio::Stream>> streams;  // null after a reset
     std::vector<ev::Time> times;  // arrival of each line that was answered
     Mode mode = Mode::answers;
 
@@ -61,10 +60,7 @@ private:
     bufio::Stream::Owner& owner() { return *this; }
     void stream_changed(bufio::Stream& changed) override {
         if (mode == Mode::drops) changed.consume(changed.received().size());
-        const bool first = &changed == streams.front().get();
-        if (mode == Mode::answers || mode == Mode::damages ||
-            (mode == Mode::answers_first && first))
-            answer(changed);
+        if (mode == Mode::answers || mode == Mode::damages) answer(changed);
         if (changed.input_ended()) changed.finish();
     }
     void answer(bufio::Stream& stream) {

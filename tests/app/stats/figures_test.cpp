@@ -43,7 +43,7 @@ std::vector<Figure> all_figures(const std::vector<std::string>& statistics) {
     return all;
 }
 
-// Returns the figure's member of the end object; null if there is none.
+// Returns the figure's member of the end object, or null if there is no such member.
 const JsonValue* member(const JsonValue& end, const Figure& figure) {
     const JsonValue* object = figure.of_connections ? end.find("connections") : &end;
     std::string name = figure.name == "jitter" ? "jitter_us" : figure.name;

@@ -29,7 +29,7 @@ Lines lines(const RunResults& results, const SummaryParts& parts = {}) {
 TEST_CASE("counts that are faults fail a run, unless a requirement tolerates them") {
     struct Row {
         const char* counts;
-        const char* tolerance;  // a requirement; empty: the counts are no fault
+        const char* tolerance;  // a requirement; empty if the counts are no fault
     };
     const Row rows[] = {{"5 sent,5 echoed,1 late,1 handshakes_full", ""},
                         {"5 sent,5 echoed,1 failed,1 reordered,1 handshakes_resumed", ""},

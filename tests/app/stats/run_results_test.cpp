@@ -45,7 +45,7 @@ RunResults some_climb() {
     return results;
 }
 
-// Returns the sentence about a requirement on the results; empty if it holds for all of them.
+// Returns the sentence about a requirement, or an empty text if it holds for all results.
 std::string judged(const RunResults& results, const std::string& clause) {
     const Requirement::Judged judged = Requirement(clause).judge(results);
     return judged.failure.empty() && judged.held ? judged.held_text() : judged.failure;

@@ -1,9 +1,8 @@
-// Examines a server with checks that are written as a person would do them by hand: connect,
-// send, expect. A function that waits runs the loop, so no callback may call it. It throws
-// Failed if something else arrived, and Stopped if the loop was stopped.
+// Each check does what a person would do by hand: connect, send, expect. A function that waits
+// runs the loop, so no callback may call it. It throws Failed if anything but the expected
+// bytes arrived, and Stopped if the loop was stopped.
 //
-// A new check is a row of the table, with messages to echo or a function. Evidence for the
-// causes of its failure is in cause_of().
+// A new check is a row of the table. cause_of() finds out why a server fails a check.
 
 #include "app/examine/examine.hpp"
 
@@ -37,11 +36,11 @@ struct Cause {
 struct Failed {
     enum How { other, differs, closed, silent };  // silent if nothing arrived in time
 
-    std::string text = {};  // the unexpected reply or event, as a clause; empty if none
+    std::string text = {};  // what happened instead, as a clause; empty if the check passed
     How how = other;
     std::string expected = {};  // the right reply
-    std::string received = {};  // its beginning, or another reply
-    int status = success;       // why there is no connection, if that is the failure
+    std::string received = {};  // the beginning of the right reply, or another reply
+    int status = success;       // the program's status if there is no connection
     Cause cause = {};
     std::size_t number = 0;                // the check
     std::size_t see = 0;                   // number of an earlier check with the same cause
@@ -314,7 +313,7 @@ constexpr std::string_view blanks = "\r\t blanks \t\r";
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
 constexpr std::string_view long_message_letter = "Z";
 
-// Sends messages in two pieces, which are cut at these bytes.
+// Sends messages in two pieces, the first of them `first` to `last` bytes long.
 void send_cut(Examination& exam, std::size_t first, std::size_t last) {
     Client client(exam);
     for (std::size_t cut = first; cut <= last; ++cut)
@@ -353,7 +352,7 @@ void byte_by_byte(Examination& exam) {
 }
 
 // Opens a WebSocket by hand, because a transport sends no fragments. The server may echo them
-// as fragments, send the pong after the message, and pings of its own.
+// as fragments, send the pong after the message, and send pings of its own.
 void fragments(Examination& exam) {
     Session::Options plain = exam.options;
     plain.websocket.reset();
@@ -562,8 +561,8 @@ Cause cause_of(const Failed& failed, Examination& exam) {
 
 // --- The examination.
 
-// Returns no text if the server passed. Repeats the check while it may have failed only because
-// this process was late.
+// Returns a failure without a text if the server passed. Repeats the check while it may have
+// failed only because this process was late.
 Failed perform(const Check& check, Examination& exam) {
     Failed result;
     for (int i = 0; i == 0 || (i <= 5 && result.how == Failed::silent && exam.late); ++i) {
@@ -594,8 +593,8 @@ bool still_answers(const Check& echo, Examination& exam) {
     return false;
 }
 
-// Finds the cause of a failure, or the earlier failure with the same cause (`roots`). `able`
-// contains the abilities that other checks have proven.
+// Finds the cause of a failure, or the failure in `roots` with the same cause. `roots` contains
+// the earlier failures, and `able` the abilities that the server has proven in other checks.
 void explain(Failed& failed, const Check& check, std::vector<Failed>& roots, unsigned able,
              Examination& exam) {
     for (const Failed& each : roots) {

@@ -83,8 +83,8 @@ std::vector<Option> common_options();  // --no-sandbox, --help and --version
 
 // --- Values and their destinations. All parsers throw UsageError without naming the option.
 
-// Returns a parser of values. `parse` returns an optional value, or whether the text itself is
-// one. The error is "TEXT is not EXPECTED".
+// Returns a parser of values. `parse` returns an optional value, or true if the text itself is
+// a valid value. The error is "TEXT is not EXPECTED".
 template <class Parse, class Text>
 constexpr auto kind(Parse parse, Text expected) {
     return [=](const std::string& text) {

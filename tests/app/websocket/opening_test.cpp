@@ -107,15 +107,6 @@ TEST_CASE("recognizes lines that can be fields of the request") {
     CHECK_FALSE(is_token("\xc3\xa9"));
 }
 
-TEST_CASE("a header ends with its blank line") {
-    const std::string text = response();
-    for (std::size_t size = 0; size < text.size(); ++size)
-        CHECK_FALSE(opening_size(text.substr(0, size)));
-    CHECK(opening_size(text) == text.size());
-    CHECK(opening_size(text + "\r\n\r\n") == text.size());
-    CHECK_FALSE(opening_size("HTTP/1.1 101\n\n"));
-}
-
 TEST_CASE("accepts responses that follow RFC 6455, and refuses all others") {
     CHECK(checked(text_of({"HTTP/1.1 101", "UPGRADE:WebSocket",
                            "connection:  keep-alive, UPGRADE\t",
@@ -200,16 +191,6 @@ TEST_CASE("looks at the first bytes of a response that is not whole") {
     const std::string longest = "HTTP/1.1 200 " + std::string(max_opening - 13, 'x');
     CHECK_FALSE(check_start(longest));
     CHECK(check_start(longest + "x").text() == "the server's response exceeds 16384 bytes");
-}
-
-TEST_CASE("answers the request of RFC 6455, section 1.3") {
-    const Reply reply = reply_to(text_of(
-        {"GET /chat HTTP/1.1", "Host: server.example.com", "Upgrade: websocket",
-         "Connection: Upgrade", "Sec-WebSocket-Key: " + key, "Origin: http://example.com",
-         "Sec-WebSocket-Protocol: chat, superchat", "Sec-WebSocket-Version: 13"}));
-    CHECK(reply.error == "");
-    CHECK(reply.text == response("+Sec-WebSocket-Protocol: chat"));
-    CHECK(checked(reply.text, {"superchat", "chat"}) == "");
 }
 
 // Checks the reply. Returns its status, with the subprotocol or the error.

@@ -2,7 +2,7 @@
 // examination of a server. With -l, it waits for clients instead of connecting.
 
 #include "app/examine/examine.hpp"
-#include "app/options/yodel/yodel_options.hpp"
+#include "app/options/client/client_options.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
 #include "app/protocol/event.hpp"

@@ -1,7 +1,7 @@
 // The load tool: many connections, planned times, and a verdict.
 
 #include "app/load/load_page.hpp"
-#include "app/options/load/load_options.hpp"
+#include "app/options/client/client_options.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
 #include "app/run/run_client.hpp"

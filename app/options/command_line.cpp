@@ -80,6 +80,15 @@ std::string alternatives(const std::string& field) {
     return text + reason_in(field);
 }
 
+const Option* find_option(const std::vector<Option>& table, std::string_view written) {
+    const bool is_long = written.starts_with("--");
+    for (const Option& option : table)
+        if (is_long ? option.has_name() && option.name() == written.substr(2)
+                    : option.label.starts_with(written))
+            return &option;
+    return nullptr;
+}
+
 // Reads the words of a command line from left to right.
 class Reader {
 public:
@@ -108,7 +117,7 @@ private:
     void read_name(const std::string& word) {
         const std::size_t end = word.find('=');
         const std::string written = word.substr(0, end);
-        const Option* const option = find(written);
+        const Option* const option = find_option(table_, written);
         if (!option) refuse(written, similar(written.substr(2)));
         if (end == word.npos) return apply(*option, written, std::nullopt);
         if (option->argument().empty()) throw UsageError(written + " takes no value");
@@ -120,8 +129,8 @@ private:
     void read_letters(const std::string& word) {
         for (std::size_t i = 1; i < word.size() && !done_; ++i) {
             const std::string written = std::string("-") + word[i];
-            const Option* const option = find(written);
-            if (!option) refuse(written, find("-" + word) ? "-" + word : "");
+            const Option* const option = find_option(table_, written);
+            if (!option) refuse(written, find_option(table_, "-" + word) ? "-" + word : "");
             const bool takes_rest = !option->argument().empty() && i + 1 < word.size();
             if (takes_rest) return apply(*option, written, word.substr(i + 1));
             apply(*option, written, std::nullopt);
@@ -130,26 +139,17 @@ private:
 
     // Suggests the same command of the other program unless that would be wrong, too.
     [[noreturn]] void refuse(const std::string& written, const std::string& meant) const {
-        const auto listed = [](std::string_view names, const std::string& word) {
-            const std::size_t dashes = std::min(word.find_first_not_of('-'), word.size());
-            const std::string name = word.substr(dashes, word.find('=') - dashes);
-            return dashes > 0 && share_name(names, name);
-        };
-        if (!listed(other_.only_there, written))
+        const std::vector<Option> table = other_.table();
+        if (!find_option(table, written))
             throw UsageError("unknown option " + written +
                              (meant.empty() ? "" : "; did you mean " + meant + "?"));
         std::string command = other_.name;
-        bool is_wrong = false;
-        for (std::size_t i = 0; i < words_.size(); ++i) {
-            const std::string& word = words_[i];
-            const bool next = word.find('=') == word.npos && i + 1 < words_.size();
-            const bool has_digit =
-                (next ? words_[i + 1] : word).find_first_of("0123456789") != word.npos;
-            is_wrong |=
-                listed(other_.only_here, word) || (listed(other_.numbers, word) && !has_digit);
-            command += " " + quoted(word);
+        for (const std::string& word : words_) command += " " + quoted(word);
+        try {
+            Reader(words_, table, {}).read();
+        } catch (const UsageError&) {
+            command = std::string(other_.name) + " -h";
         }
-        if (is_wrong) command = std::string(other_.name) + " -h";
         throw WrongProgram(written + " is an option of " + other_.name + ": " + command);
     }
 
@@ -171,15 +171,6 @@ private:
         result_.given.push_back({written, names + std::string(option.implies),
                                  std::string(option.excludes), std::string(option.needs)});
         done_ = result_.has("help version");
-    }
-
-    const Option* find(std::string_view written) const {
-        const bool is_long = written.starts_with("--");
-        for (const Option& option : table_)
-            if (is_long ? option.has_name() && option.name() == written.substr(2)
-                        : option.label.starts_with(written))
-                return &option;
-        return nullptr;
     }
 
     // Returns the options with the most similar names, if any. Abbreviations are only

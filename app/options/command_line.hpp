@@ -64,10 +64,8 @@ struct CommandLine {
 
 // The program to which an unknown option may belong.
 struct OtherProgram {
-    const char* name;
-    std::string_view only_there;  // names and letters of options
-    std::string_view only_here;
-    std::string_view numbers = {};  // options in `only_there` whose arguments are numbers
+    const char* name = "";
+    std::function<std::vector<Option>()> table = [] { return std::vector<Option>(); };
 };
 
 // Applies the options from left to right. Options may follow operands, and "--" ends them.

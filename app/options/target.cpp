@@ -125,7 +125,8 @@ Target take_target(std::vector<std::string>& words, const TargetForm& form) {
     words.erase(words.begin());
     Target target{.given = {"the target " + text, "operand target port"}};
     if (!form.schemes && (text.starts_with("unix:") || text.find("://") != text.npos))
-        throw UsageError(in_quotes(text) + " is not " + form.text);
+        throw UsageError(in_quotes(text) + " is not " +
+                         (form.lone_host ? "ADDR[:PORT]" : "[ADDR:]PORT"));
     const Scheme* const scheme = take_scheme(text);
     if (scheme)
         target.given = {std::string(scheme->prefix), target.given.names + scheme->names,

@@ -1,7 +1,6 @@
 // Any command line is either accepted with a valid address or refused with a sentence.
-#include "app/options/load/load_options.hpp"
+#include "app/options/client/client_options.hpp"
 #include "app/options/target.hpp"
-#include "app/options/yodel/yodel_options.hpp"
 #include "app/text/units.hpp"
 
 #include <cassert>

@@ -11,8 +11,8 @@ import pathlib
 import subprocess
 import sys
 
-ROOMS = {"yodel": "examine options_client options_yodel run screen server stats",
-         "yodel-load": "load options_client options_load run screen server stats",
+ROOMS = {"yodel": "examine options_client run screen server stats",
+         "yodel-load": "load options_client run screen server stats",
          "yodeld": "options_server server"}
 
 

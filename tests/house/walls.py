@@ -14,7 +14,7 @@ import sys
 # Units without a folder of their own: ui/text is all of ui that a program without a screen needs.
 UNITS = {"ui/text": "ui/text"}
 # The parts of ev that only some rooms may include. CMake knows ev as one library.
-PARTS_OF_EV = {"ev/backends": {"app/text", "program"}, "ev/threads": {"bufio", "app/run", "app/options/load"}}
+PARTS_OF_EV = {"ev/backends": {"app/text", "program"}, "ev/threads": {"bufio", "app/run", "app/options/client"}}
 
 # Restricted features: name, headers, calls, and the files that may use them.
 KEPT_INSIDE = [

@@ -142,28 +142,6 @@ void add_meanings(ClientOptions& options) {
     if (line.has("match")) session.expect = Expect::any;
 }
 
-void check_tls(ClientOptions& options) {
-    bufio::TlsClientOptions& tls = options.tls;
-    const std::string& host = options.run.session.endpoint.host;
-    if (!options.use_tls()) return;
-    if (!host.empty() && bufio::name_in_certificate(host).empty())
-        throw UsageError(in_quotes(host) + " is neither a host name nor an address");
-    if (tls.max_version && *tls.max_version < tls.min_version)
-        throw UsageError("--tls-max is below --tls-min");
-    if (const char* const key_log = std::getenv("SSLKEYLOGFILE")) tls.key_log_file = key_log;
-}
-
-// Refuses a host name with -n, and a target of another family than -4, -6 or -s ask for.
-void check_families(const bufio::Endpoint& target) {
-    const bufio::Endpoint endpoint = target.dialed();
-    const std::string& host = endpoint.host;
-    check_family(endpoint.family, host);
-    if (endpoint.numeric && !host.empty() && numeric_family(host) == AF_UNSPEC)
-        throw UsageError("-n: " + in_quotes(host) + " is not a numeric address");
-    const std::string& source = endpoint.source_host;
-    check_family(numeric_family(source), host, "-s " + source);
-}
-
 }  // namespace
 
 // --- Rows: label, help, action, excludes, needs, implies.
@@ -276,14 +254,27 @@ void complete_client_options(ClientOptions& options, const char* comparing) {
     set_target(options, comparing);
     add_meanings(options);
     options.line.check();
-    check_tls(options);
-    check_families(options.run.session.endpoint);
-    const Framing& framing = *options.run.session.framing;
-    const std::size_t limit = options.run.session.max_frame;
+    RunOptions& run = options.run;
+    bufio::TlsClientOptions& tls = options.tls;
+    const std::string& name = run.session.endpoint.host;
+    if (options.use_tls()) {
+        if (!name.empty() && bufio::name_in_certificate(name).empty())
+            throw UsageError(in_quotes(name) + " is neither a host name nor an address");
+        if (tls.max_version && *tls.max_version < tls.min_version)
+            throw UsageError("--tls-max is below --tls-min");
+        if (const char* const log = std::getenv("SSLKEYLOGFILE")) tls.key_log_file = log;
+    }
+    const bufio::Endpoint dialed = run.session.endpoint.dialed();
+    check_family(dialed.family, dialed.host);
+    if (dialed.numeric && !dialed.host.empty() && numeric_family(dialed.host) == AF_UNSPEC)
+        throw UsageError("-n: " + in_quotes(dialed.host) + " is not a numeric address");
+    const std::string& source = dialed.source_host;
+    check_family(numeric_family(source), dialed.host, "-s " + source);
+    const Framing& framing = *run.session.framing;
+    const std::size_t limit = run.session.max_frame;
     const std::size_t size = options.size.value_or(framing.min_payload());
     if (size < framing.min_payload() || size > std::min(limit, framing.max_payload()))
         throw UsageError("--size: " + framing.misfit_text(size, limit));
-    RunOptions& run = options.run;
     if (!options.line.has("repetition")) return;
     run.probe_interval = options.interval.value_or(std::chrono::seconds(1));
     run.length = std::exchange(run.session.max_time, std::nullopt);

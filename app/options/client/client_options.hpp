@@ -1,9 +1,11 @@
-// The options that both clients share: targets, timeouts, TLS, WebSocket and messages.
+// The options of yodel and yodel-load, parsed from their command lines and checked. The clients
+// share targets, timeouts, TLS, WebSocket and messages.
 #pragma once
 
 #include "app/options/command_line.hpp"
 #include "app/run/run_client.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,20 +28,58 @@ struct ClientOptions : RunClient::Options {
     bool wants_generated_messages() const { return line.has("generated"); }
 };
 
-// Return the options that are in the tables of both clients. Each sets its value in `to`, which
-// must outlive the table.
+struct YodelOptions : ClientOptions {
+    std::string recording_file;  // to show or to replay
+};
+
+struct LoadOptions : ClientOptions {
+    // Messages per second at the end of a run whose rate climbs.
+    std::optional<double> last_rate;
+    bool random_arrivals = false;  // a Poisson process instead of even gaps
+    std::string messages_file;     // empty if messages are generated
+    bool reads_stdin() const { return messages_file == "-"; }
+    bool threads_auto = false;  // may reduce the number of threads
+};
+
+// Parse and check the command line. After --help or --version only that flag is set. Throw
+// UsageError.
+YodelOptions parse_yodel_options(int argc, char* argv[]);
+LoadOptions parse_load_options(int argc, char* argv[]);
+
+std::string yodel_help();  // the whole output of --help
+std::string load_help();
+
+// --- What follows from the options of yodel.
+
+// Returns true unless an option excludes full-screen mode.
+bool may_have_screen(const YodelOptions& options);
+
+// Throws UsageError about an option that does not apply with this display. Call it as soon as
+// it is known whether there is a screen.
+void check_display(const YodelOptions& options, bool screen);
+
+// Sets the framing of the recording. With -r, also sets the recorded --expect, unless an option
+// sets it. Throws UsageError if the options name another framing.
+void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recording);
+
+// --- What follows from the options of yodel-load.
+
+// Sets the source, the schedule and the messages of the run. Call it after parsing: it looks at
+// standard input, and reads the file of --messages, of at most 64 MiB. Throws UsageError, and
+// FileError if the file cannot be read, is empty or, with the line's number, if a line cannot
+// be sent.
+void plan_load(LoadOptions& options);
+
+// --- Tables. Each option sets its value in `to`, which must outlive the table.
+
+std::vector<Option> yodel_table(YodelOptions& to);
+std::vector<Option> load_table(LoadOptions& to);
+
+// Return the options that are in the tables of both clients.
 std::vector<Option> connection_options(ClientOptions& to);
 std::vector<Option> tls_options(ClientOptions& to);
 std::vector<Option> message_options(ClientOptions& to);
 std::vector<Option> generated_options(ClientOptions& to);  // without a heading
-
-// The options of only one client, so that the other one can name the right program.
-inline constexpr const char* only_yodel =
-    "l listen i interval examine r read replay mask x hex o log";
-inline constexpr const char* only_load =
-    "connections connect-rate rate arrivals seed churn threads start-at no-sessionid window "
-    "messages warm-up require";
-inline constexpr const char* load_numbers = "connections connect-rate rate seed churn window";
 
 // Sets the target from the operands, and the framing and the expectation that it implies. Then
 // checks the options. The error about a second target quotes `comparing`, which tells how to

@@ -1,7 +1,6 @@
 // The values of the options of both clients, and the sentences about mistakes in them.
 
-#include "app/options/load/load_options.hpp"
-#include "app/options/yodel/yodel_options.hpp"
+#include "app/options/client/client_options.hpp"
 
 #include "app/text/units.hpp"
 #include "tests/app/options/parsing.hpp"

@@ -1,6 +1,6 @@
 // The run that the options of a load plan, and the files of --messages.
 
-#include "app/options/load/load_options.hpp"
+#include "app/options/client/client_options.hpp"
 
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"

@@ -1,4 +1,4 @@
-#include "app/options/yodel/yodel_options.hpp"
+#include "app/options/client/client_options.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -92,8 +92,11 @@ std::vector<Option> yodel_table(YodelOptions& to) {
 YodelOptions parse_yodel_options(int argc, char* argv[]) {
     YodelOptions options;
     CommandLine& line = options.line;
-    line = parse_command_line(argc, argv, yodel_table(options),
-                              {"yodel-load", only_load, only_yodel, load_numbers});
+    const auto other_table = [] {
+        static LoadOptions unused;
+        return load_table(unused);
+    };
+    line = parse_command_line(argc, argv, yodel_table(options), {"yodel-load", other_table});
     if (line.has("help version")) return options;
     const JournalFile& log = options.report.log;
     line.add_if(log.recording, {"-o " + log.path, "log", "raw"});

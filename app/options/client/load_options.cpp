@@ -1,4 +1,4 @@
-#include "app/options/load/load_options.hpp"
+#include "app/options/client/client_options.hpp"
 
 #include "app/text/units.hpp"
 
@@ -180,8 +180,11 @@ std::vector<Option> load_table(LoadOptions& to) {
 LoadOptions parse_load_options(int argc, char* argv[]) {
     LoadOptions options;
     CommandLine& line = options.line;
-    line =
-        parse_command_line(argc, argv, load_table(options), {"yodel", only_yodel, only_load});
+    const auto other_table = [] {
+        static YodelOptions unused;
+        return yodel_table(unused);
+    };
+    line = parse_command_line(argc, argv, load_table(options), {"yodel", other_table});
     if (line.has("help version")) return options;
     add_meanings_of_load(options);
     complete_client_options(

@@ -1,14 +1,17 @@
-// Blocked pipes, terminals and sockets, for code that must not wait for them.
+// Pipes, terminals and sockets, also blocked ones, for code that must not wait for them.
 #pragma once
 
 #include "bufio/fd.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <exception>
+#include <iostream>
 #include <string>
 #include <utility>
 
@@ -72,5 +75,42 @@ inline std::string take(const bufio::Fd& reader) {
         all.append(bytes, static_cast<std::size_t>(count));
     return all;
 }
+
+// Replaces standard input and output by a pseudo-terminal during its life. If a check fails
+// meanwhile, its message goes to standard error.
+class OnTerminal {
+public:
+    explicit OnTerminal(const char* type) {
+        std::cout.flush();
+        ::setenv("TERM", type ? type : "", 1);
+        if (!type) ::unsetenv("TERM");
+        for (int fd = 0; fd < 2; ++fd) {
+            before_[fd] = bufio::Fd(::dup(fd));
+            ::dup2(ends_.writer.get(), fd);
+        }
+    }
+    ~OnTerminal() {
+        std::cout.flush();
+        for (int fd = 0; fd < 2; ++fd) ::dup2(before_[fd].get(), fd);
+        if (std::uncaught_exceptions() > 0) std::cerr << take();
+    }
+    OnTerminal(const OnTerminal&) = delete;
+    OnTerminal& operator=(const OnTerminal&) = delete;
+
+    // Types the bytes that the terminal accepts, and removes them from `bytes`.
+    void type(std::string& bytes) const {
+        const ssize_t count = ::write(ends_.reader.get(), bytes.data(), bytes.size());
+        if (count > 0) bytes.erase(0, static_cast<std::size_t>(count));
+    }
+    std::string take() const { return test::take(ends_.reader); }
+    void resize(unsigned short rows, unsigned short columns) const {
+        const winsize size{rows, columns, 0, 0};
+        ::ioctl(ends_.reader.get(), TIOCSWINSZ, &size);
+    }
+
+private:
+    const Ends ends_ = terminal_ends();
+    bufio::Fd before_[2];
+};
 
 }  // namespace test

@@ -2,7 +2,7 @@
 
 #include "app/load/load_page.hpp"
 
-#include "tests/support/own_terminal.hpp"
+#include "tests/support/blocked.hpp"
 #include "tests/support/virtual_time.hpp"
 
 #include <stdexcept>

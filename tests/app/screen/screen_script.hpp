@@ -4,7 +4,7 @@
 #include "app/screen/screen_client.hpp"
 #include "tests/app/session_script.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/own_terminal.hpp"
+#include "tests/support/blocked.hpp"
 #include "tests/support/text.hpp"
 #include "tests/ui/locale.hpp"
 

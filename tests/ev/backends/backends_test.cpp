@@ -1,6 +1,7 @@
 #include "ev/backends/backends.hpp"
 
 #include "ev/loop.hpp"
+#include "ev/system.hpp"
 #include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/redirected.hpp"
@@ -11,6 +12,10 @@
 #include <regex>
 #include <stdexcept>
 #include <system_error>
+
+#if EV_HAS_EPOLL_PWAIT2
+#    include <sys/epoll.h>
+#endif
 
 using namespace std::chrono_literals;
 
@@ -108,3 +113,37 @@ TEST_CASE("an empty EV_TRACE writes nothing") {
     loop.run();
     CHECK(output.text().empty());
 }
+
+#if EV_HAS_EPOLL_PWAIT2
+static bool kernel_is_old = false;
+static int refused_calls = 0;
+
+extern "C" {
+int __real_epoll_pwait2(int epoll, epoll_event* events, int limit, const timespec* timeout,
+                        const sigset_t* mask);
+int __wrap_epoll_pwait2(int epoll, epoll_event* events, int limit, const timespec* timeout,
+                        const sigset_t* mask) {
+    if (!kernel_is_old) return __real_epoll_pwait2(epoll, events, limit, timeout, mask);
+    ++refused_calls;
+    errno = ENOSYS;
+    return -1;
+}
+}
+
+TEST_CASE("epoll waits in milliseconds if the kernel lacks epoll_pwait2") {
+    kernel_is_old = true;
+    ev::Loop loop(ev::Clock::now, ev::make_backend("epoll"));
+    ev::Time fired{};
+    ev::Timer timer(loop, [&] { fired = ev::Clock::now(); });
+    int turns = 0;
+    for (int tries = 0; tries < 5; ++tries) {
+        fired = {};
+        timer.start(1200us);
+        for (; fired == ev::Time{}; ++turns) loop.step();
+        CHECK(fired >= timer.deadline());
+    }
+    CHECK(turns == 5);
+    CHECK(refused_calls == 1);
+    kernel_is_old = false;
+}
+#endif

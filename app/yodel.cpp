@@ -98,14 +98,13 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& session = options.run.session;
     session.retry_after_answers = options.line.has("retry");
     if (!options.line.has("retry")) session.retries = Session::forever;
-    ScreenClient::Options to;
-    to.conversation = {.session = session,
-                       .escapes = options.run.escapes,
-                       .log = options.report.log,
-                       .quiet = options.report.quiet,
-                       .recording = options.run.recording,
-                       .connects = options.connects()};
-    to.hex = options.report.hex;
+    ScreenClient::Options to{.session = session,
+                             .escapes = options.run.escapes,
+                             .hex = options.report.hex,
+                             .log = options.report.log,
+                             .quiet = options.report.quiet,
+                             .recording = options.run.recording,
+                             .connects = options.connects()};
     if (options.use_tls()) to.key_log = options.tls.key_log_file;
     to.sandbox = give_up_rights(options, true);
     return run_client<ScreenClient>(loop, to, signo);

@@ -35,13 +35,13 @@ bool ends_with_newline(const Framing& framing) {
     return framing.delimiter.ends_with('\n') && !framing.takes_turns;
 }
 
-Conversation::Conversation(ev::Loop& loop, const Options& options, Owner& owner)
+Conversation::Conversation(ev::Loop& loop, const Options& options)
     : loop_(loop),
       options_(options),
-      owner_(owner),
       transcript_(options.session.expect != Expect::any || options.session.pattern,
                   options.session.framing->name == "resp", {}),
       session_(loop, std::make_shared<const Session::Options>(options.session), *this) {
+    transcript_.show_hex(options.hex);
     results_.over_datagrams = options.session.framing->in_datagrams;
     recorded_results_.over_datagrams = results_.over_datagrams;
     recorded_results_.is_replay = true;
@@ -49,11 +49,11 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, Owner& owner)
 }
 
 const Results& Conversation::results() const {
-    return recording() && !results_.any() ? recorded_results_ : results_;
+    return options_.recording && !results_.any() ? recorded_results_ : results_;
 }
 
 const Results* Conversation::results_a_minute_ago() const {
-    if (recording() && !results_.any()) return nullptr;
+    if (options_.recording && !results_.any()) return nullptr;
     for (const auto& [time, results] : earlier_results_)
         if (loop_.now() - time <= std::chrono::minutes(1)) return &results;
     return &results_;
@@ -61,7 +61,7 @@ const Results* Conversation::results_a_minute_ago() const {
 
 // Prints no summary after a failure to connect, because there is nothing to count.
 int Conversation::report() {
-    if (!connects()) return success;
+    if (!options_.connects) return success;
     if (is_writing_file()) stop_file();
     const bufio::End& end = session_.end();
     const int status = exit_status(end);
@@ -85,7 +85,7 @@ int Conversation::report() {
 // Shows the recording. Its messages have counts of their own.
 void Conversation::begin() {
     using std::chrono::system_clock;
-    if (const Recording* const shown = recording()) {
+    if (const Recording* const shown = options_.recording.get()) {
         for (const StoredEvent& stored : shown->events) {
             Event event = *stored;
             event.message.late = event.message.late && recorded_results_.lost > 0;
@@ -99,7 +99,7 @@ void Conversation::begin() {
         const std::string& trouble = shown->trouble.text;
         if (!trouble.empty()) add_note(trouble, Style::bad);
     }
-    if (!connects()) return;
+    if (!options_.connects) return;
     recent_round_trips_.clear();
     session_.connect();
 }
@@ -116,7 +116,7 @@ void Conversation::show(const Event& event, Transcript::WallTime at, Style note_
     if (answered)
         if (const auto facts = session_.tcp()) entry.network = facts->min_rtt;
     transcript_.append(std::move(entry));
-    owner_.conversation_changed();
+    conversation_changed();
     if (!answered || !event.reply.round_trip) return;
     percentile_history_.record(event.at, *event.reply.round_trip);
     recent_round_trips_.push_back(*event.reply.round_trip);
@@ -125,8 +125,8 @@ void Conversation::show(const Event& event, Transcript::WallTime at, Style note_
 
 // If there is no target, adds a note and returns true.
 bool Conversation::refuse_without_target() {
-    if (!connects()) add_note(no_target, Style::warn);
-    return !connects();
+    if (!options_.connects) add_note(no_target, Style::warn);
+    return !options_.connects;
 }
 
 // --- Events of the session.
@@ -134,7 +134,7 @@ bool Conversation::refuse_without_target() {
 // With Expect::none, a half-close by the server is reported, because messages can still be
 // sent. With any other expectation, it ends the connection.
 void Conversation::session_changed() {
-    owner_.conversation_changed();
+    conversation_changed();
     const State state = session_.state();
     const bool opened = is_open() && reported_state_ != State::open;
     if (state != reported_state_) report_state();
@@ -144,7 +144,7 @@ void Conversation::session_changed() {
     if (half_closed && !half_close_noted_)
         add_note("the server has shut down its sending side; you can still send", Style::warn);
     half_close_noted_ = half_closed;
-    if (opened && journal_) add_connection();
+    if (opened && journal_) record_connection();
     if (is_open())
         for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
     if (opened && quitting_) session_.finish();
@@ -248,7 +248,7 @@ void Conversation::reconnect() {
 
 void Conversation::send(const std::string& line) {
     if (is_open()) return send_now(line);
-    if (!connects()) return refuse(line, no_target);
+    if (!options_.connects) return refuse(line, no_target);
     if (quitting_) return refuse(line, "not sent; yodel quits once all replies have arrived");
     queued_lines_.push_back(line);
     const bool again = reconnects_to_send(session_);
@@ -293,7 +293,7 @@ void Conversation::send_now(const std::string& text) {
 }
 
 void Conversation::refuse(const std::string& line, const std::string& why) {
-    owner_.line_refused(line);
+    line_refused(line);
     add_note(why, Style::warn);
 }
 
@@ -334,12 +334,12 @@ void Conversation::open_file(const std::string& name) {
                      loop_.now());
     file_results_ = {};
     file_results_.over_datagrams = results_.over_datagrams;
-    if (is_open()) add_connection();
+    if (is_open()) record_connection();
 }
 
 // Adds the open connection to the journal. A replay repeats one connection, so each connection
 // gets its own recording.
-void Conversation::add_connection() {
+void Conversation::record_connection() {
     if (journal_->is_recording() && file_results_.opened > 0) {
         stop_file();
         return start_file();

@@ -1,5 +1,5 @@
-// The conversation with the service: the session, its transcript and its counts. Independent of
-// keys and drawing.
+// The part of the full-screen client that sends and receives: the session, its transcript and
+// its counts. It knows no keys, and draws nothing.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -23,37 +23,32 @@ namespace yodel {
 // message of SMTP may have several lines, because the server decides when it ends.
 bool ends_with_newline(const Framing& framing);
 
-class Conversation final : private Session::Owner {
+class Conversation : private Session::Owner {
 public:
     struct Options {
         Session::Options session;
         bool escapes = false;  // lines contain escapes such as \n and \xNN
+        bool hex = false;      // messages are shown in hex from the start
         JournalFile log;       // if empty, a transcript named after its starting time
         bool quiet = false;    // no summary at the end if all is well
         // The recording to show first, if there is one.
         std::shared_ptr<const Recording> recording = nullptr;
-        bool connects = true;  // if false, there is only the recording, and no target
+        bool connects = true;      // if false, there is only the recording, and no target
+        std::string key_log = {};  // the file to which TLS secrets are written, if any
+        std::string sandbox = {};  // the sandbox's state in a few words
     };
 
-    // These callbacks must not destroy the conversation.
-    class Owner {
-    public:
-        virtual void conversation_changed() = 0;  // the screen must be drawn again
-        // The line can't be sent; the log contains the reason.
-        virtual void line_refused(const std::string& line) = 0;
+    Conversation(const Conversation&) = delete;
 
-    protected:
-        ~Owner() = default;
-    };
-
+protected:
     // Throws FileError if the journal's file can't be opened.
-    Conversation(ev::Loop& loop, const Options& options, Owner& owner);
+    Conversation(ev::Loop& loop, const Options& options);
+    ~Conversation() = default;
 
     // Shows the recording, and connects.
     void begin();
-    const Recording* recording() const { return options_.recording.get(); }
+    const Options& options() const { return options_; }
     std::uint64_t recorded_count() const { return recorded_results_.sent; }
-    bool connects() const { return options_.connects; }
 
     // Sends the line, or queues it until there is a connection. Connects again if the server or
     // an error closed the last one, but not if the user did.
@@ -92,6 +87,10 @@ public:
     const std::deque<ev::Duration>& recent_round_trips() const { return recent_round_trips_; }
 
 private:
+    virtual void conversation_changed() = 0;  // the screen must be drawn again
+    // The line can't be sent; the log contains the reason.
+    virtual void line_refused(const std::string& line) = 0;
+
     void session_changed() override;
     void session_event(const Event& event) override;
     void record(const Event& event, ui::Style note_style = ui::Style::dim);
@@ -104,12 +103,11 @@ private:
     void start_file();
     bool stop_file();
     void open_file(const std::string& name);
-    void add_connection();
+    void record_connection();
     void fail_file(const std::string& trouble, const char* effect = "");
 
     ev::Loop& loop_;
     const Options options_;
-    Owner& owner_;
     Transcript transcript_;
     std::optional<Journal> journal_;
     Results file_results_;  // of the events in the journal

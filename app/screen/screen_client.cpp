@@ -35,7 +35,7 @@ using Client = ScreenClient;
 
 // The key bar has the order of the table, except that ^D is its last entry.
 const ui::Binding<Client> Client::table[] = {
-    {ui::keys(ui::ctrl('d')), [](Client& c) { c.conversation_.quit_when_answered(); }, "Quit",
+    {ui::keys(ui::ctrl('d')), [](Client& c) { c.quit_when_answered(); }, "Quit",
      "^D on an empty line: once all replies are in; ^C twice: immediately", "^D Quit"},
     {ui::keys(ui::plain(KeyCode::enter)), [](Client& c) { c.submit(); }, "Enter",
      "send the line; if it is empty, open the selected message (e: edit it)"},
@@ -70,16 +70,16 @@ const ui::Binding<Client> Client::table[] = {
     {ui::keys(ui::plain(KeyCode::f4), ui::alt('h')),
      [](Client& c) { c.transcript().show_hex(!c.transcript().hex()); }, "F4 M-h",
      "show messages in hex, or as text", "F4 Hex"},
-    {ui::keys(ui::plain(KeyCode::f5)), [](Client& c) { c.conversation_.reconnect(); }, "F5",
+    {ui::keys(ui::plain(KeyCode::f5)), [](Client& c) { c.reconnect(); }, "F5",
      "reconnect now", "F5 Reconnect"},
     {ui::keys(ui::plain(KeyCode::f6)), [](Client& c) { c.transcript().next_timestamps(); },
      "F6", "timestamps: clock, since the last message, or none"},
     {ui::keys(ui::plain(KeyCode::f7)), [](Client& c) { c.transcript().toggle_freeze(); }, "F7",
      "hold the view, or follow new messages again"},
-    {ui::keys(ui::plain(KeyCode::f8)), [](Client& c) { c.conversation_.disconnect(); }, "F8",
+    {ui::keys(ui::plain(KeyCode::f8)), [](Client& c) { c.disconnect(); }, "F8",
      "close the connection without quitting"},
     {ui::keys(ui::plain(KeyCode::f9), ui::alt('o')),
-     [](Client& c) { c.conversation_.toggle_file(); }, "F9 M-o",
+     [](Client& c) { c.toggle_file(); }, "F9 M-o",
      "start or stop a transcript file", "F9 Record"},
     {ui::keys(ui::alt('/')), [](Client& c) { c.mode_.emplace<Find>(); }, "M-/ n N",
      "search the messages, or an opened message; next, previous match", "M-/ Find"},
@@ -95,30 +95,27 @@ const ui::Binding<Client> Client::table[] = {
 
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     : FullScreen(loop, frame_time),
+      Conversation(loop, options),
       loop_(loop),
-      options_(options),
       quit_timer_(loop, [this] { mark_changed(); }),
-      clock_timer_(loop, [this] { mark_changed(); }),
-      conversation_(loop, options.conversation, *this) {
-    transcript().show_hex(options.hex);
-    conversation_.begin();
+      clock_timer_(loop, [this] { mark_changed(); }) {
+    begin();
     clock_timer_.start(ev::Duration::zero());  // draws even if nothing connects
 }
 
 int ScreenClient::report() {
     terminal().restore();
-    return conversation_.report();
+    return Conversation::report();
 }
 
 // --- Keys.
 
 void ScreenClient::press(const ui::Key& key) {
     notice_.clear();
-    if (key.truncated)
-        conversation_.add_note("the paste was too long, and was truncated", Style::warn);
+    if (key.truncated) add_note("the paste was too long, and was truncated", Style::warn);
     const bool literal = editor_.next_is_literal();
     const bool interrupts = ui::without_alt(key.chord) == ui::ctrl('c') && !literal;
-    if (interrupts && quit_timer_.pending()) return conversation_.quit();
+    if (interrupts && quit_timer_.pending()) return Conversation::quit();
     quit_timer_.cancel();
     if (interrupts) quit_timer_.start(quit_time);
     if (key.chord == ui::ctrl('l') && !literal) return terminal().redraw();  // in each mode
@@ -190,7 +187,7 @@ bool ScreenClient::press_in(Page& page, const ui::Key& key) {
         const Event& event = *page.message->event;
         const std::string bytes(has_message(event.fate) ? event.message.payload
                                                         : event.reply.payload);
-        std::string line = options_.conversation.escapes ? escaped(bytes) : bytes;
+        std::string line = options().escapes ? escaped(bytes) : bytes;
         pages_.clear();
         if (line.size() > ui::KeyParser::max_paste)
             notice_ = "too long for the line: " + bytes_text(line.size()) + "; the limit is " +
@@ -254,7 +251,7 @@ void ScreenClient::submit() {
     editor_.clear();
     transcript().select_none();
     transcript().scroll_to_end();
-    conversation_.send(line);
+    send(line);
 }
 
 void ScreenClient::back_to_end() {
@@ -277,7 +274,7 @@ void ScreenClient::interrupt() {
     }
     const State state = session().state();
     if (state != State::open && state != State::closed && state != State::idle)
-        conversation_.session().disconnect();
+        session().disconnect();
 }
 
 // Copies the opened message, or else the selected one.
@@ -324,9 +321,9 @@ Rows ScreenClient::key_rows(int width) {
 
 Rows ScreenClient::statistics_rows(int width) {
     const Page& page = pages_.back();
-    return statistics_page({conversation_.results(), conversation_.results_a_minute_ago(),
-                            conversation_.percentile_history(), page.notable, page.selected},
-                           width);
+    return statistics_page(
+        {results(), results_a_minute_ago(), percentile_history(), page.notable, page.selected},
+        width);
 }
 
 Rows ScreenClient::message_rows(int width) {
@@ -343,7 +340,7 @@ Rows ScreenClient::message_rows(int width) {
 // On a low screen, the input line takes precedence over the status line, and both over the
 // messages.
 void ScreenClient::draw() {
-    conversation_.flush_file();
+    flush_file();
     const ui::Size size = terminal().size();
     const int height = std::max(main_height(), 0);
     ui::Frame frame;
@@ -379,16 +376,15 @@ void ScreenClient::draw() {
 }
 
 std::vector<Part> ScreenClient::status() const {
-    std::vector<Part> parts = status_parts(session(), conversation_.results(),
-                                           conversation_.recent_round_trips(), loop_.now());
-    const Transcript& transcript = conversation_.transcript();
+    std::vector<Part> parts =
+        status_parts(session(), results(), recent_round_trips(), loop_.now());
     const auto put = [&](int priority, std::string text, Style style) {
         parts.insert(parts.begin() + 1, {std::move(text), priority, style});
     };
-    if (const Recording* const recording = conversation_.recording()) {
+    if (const auto& recording = options().recording) {
         const std::string file = recording->name.substr(recording->name.rfind('/') + 1);
         const std::string text = "recording " + ui::printable(file) + ", " +
-                                 count_text(conversation_.recorded_count(), "message") +
+                                 count_text(recorded_count(), "message") +
                                  local_time_text(", %Y-%m-%d %H:%M", recording->started);
         if (session().state() != State::idle) {
             put(Priority::detail, text, Style::status);
@@ -397,15 +393,14 @@ std::vector<Part> ScreenClient::status() const {
             parts.front().text = text;
         }
     }
-    if (const std::size_t count = conversation_.queued_lines(); count > 0)
+    if (const std::size_t count = queued_lines(); count > 0)
         put(Priority::mode, std::to_string(count) + " " + status_word::queued,
             Style::status_warn);
-    if (conversation_.is_writing_file())
-        put(Priority::target, status_word::file, Style::status);
-    if (!options_.key_log.empty())
+    if (is_writing_file()) put(Priority::target, status_word::file, Style::status);
+    if (!options().key_log.empty())
         put(Priority::trust, status_word::key_log, Style::status_warn);
-    if (!transcript.following()) {
-        const std::size_t below = transcript.entries_below();
+    if (!transcript().following()) {
+        const std::size_t below = transcript().entries_below();
         const std::string more = below == 0 ? "" : ", " + std::to_string(below) + " below";
         put(Priority::mode, status_word::held + more, Style::status_warn);
     }
@@ -461,20 +456,17 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     return row;
 }
 
-static std::string find_hint(bool has_failed, bool in_page) {
-    if (in_page)
-        return std::string(has_failed ? "no more matches; " : "") +
-               "n next, N previous; Esc goes back";
-    return has_failed ? "no more matches; n older, N newer; Esc goes back"
-                      : "n older, N newer; Esc goes back to the end";
-}
-
 // Returns the text shown instead of the input line, if there is any.
 std::string ScreenClient::hint_text() const {
     if (quit_timer_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;
-    const auto* const find = std::get_if<Find>(&mode_);
-    if (find) return find->found ? find_hint(find->failed, !pages_.empty()) : "";
+    if (const auto* const find = std::get_if<Find>(&mode_)) {
+        if (!find->found) return {};
+        const std::string outcome = find->failed ? "no more matches; " : "";
+        if (!pages_.empty()) return outcome + "n next, N previous; Esc goes back";
+        return outcome + "n older, N newer; Esc goes back" +
+               (find->failed ? "" : " to the end");
+    }
     if (!pages_.empty()) {
         const Page& page = pages_.back();
         if (page.message)
@@ -488,10 +480,10 @@ std::string ScreenClient::hint_text() const {
     if (!editor_.empty()) return {};
     if (escaped_)
         return "Esc- press a key; it then acts as with Alt; F1 lists the keys; Esc cancels";
-    if (const Transcript::Entry* const entry = conversation_.transcript().selected())
+    if (const Transcript::Entry* const entry = transcript().selected())
         return std::string(entry->event->fate == Fate::note ? "" : "Enter opens it; ") +
                "Esc goes back; Up Down select; M-w copies it";
-    if (!conversation_.connects())
+    if (!options().connects)
         return "F1 help; ^D quits; M-Up selects; PgUp scrolls; M-/ searches";
     if (const std::string hint = progress_hint(); !hint.empty()) return hint;
     return std::string(connection_hints(session(), !history_.lines().empty()));
@@ -499,11 +491,11 @@ std::string ScreenClient::hint_text() const {
 
 // Counts the replies to a text of several lines, and explains the text that SMTP's DATA begins.
 std::string ScreenClient::progress_hint() const {
-    const std::size_t count = conversation_.sent_together();
+    const std::size_t count = sent_together();
     const std::size_t left = std::min(session().in_flight(), count);
     if (count > 1 && left > 0)
         return std::to_string(count - left) + " of " + std::to_string(count) + " answered";
-    const auto& entries = conversation_.transcript().entries();
+    const auto& entries = transcript().entries();
     if (!session().options().framing->takes_turns || entries.empty()) return {};
     const Event& last = *entries.back().event;
     return last.fate != Fate::note && last.reply.payload.starts_with("354")
@@ -513,17 +505,16 @@ std::string ScreenClient::progress_hint() const {
 
 Rows ScreenClient::connection_rows(int width) {
     PageRows page{width};
-    if (const Recording* const recording = conversation_.recording()) {
+    if (const auto& recording = options().recording) {
         page.add_title("Recording");
         page.add_fact("file", recording->name);
-        page.add_fact("messages", std::to_string(conversation_.recorded_count()));
+        page.add_fact("messages", std::to_string(recorded_count()));
         page.add_fact("began", date_text(recording->started));
         const std::string& trouble = recording->trouble.text;
         if (!trouble.empty()) page.add_fact("damage", trouble, Style::bad);
     }
-    if (conversation_.connects())
-        add_connection(page, session(), conversation_.results(), options_.key_log,
-                       options_.sandbox);
+    if (options().connects)
+        add_connection(page, session(), results(), options().key_log, options().sandbox);
     return page.rows;
 }
 

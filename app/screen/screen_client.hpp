@@ -1,5 +1,5 @@
-// The full-screen client: the messages, a status line, and the line being typed. This class
-// handles the keys and draws the screen; the Conversation sends and receives the messages.
+// The full-screen client: the messages, a status line, and the line being typed. Its bases send
+// and receive the messages, and own the terminal; this class handles keys and draws the screen.
 #pragma once
 
 #include "app/screen/conversation.hpp"
@@ -22,21 +22,16 @@
 
 namespace yodel {
 
-class ScreenClient final : public FullScreen, private Conversation::Owner {
+class ScreenClient final : public FullScreen, private Conversation {
 public:
-    struct Options {
-        Conversation::Options conversation;
-        bool hex = false;     // messages are shown in hex from the start
-        std::string key_log;  // the file to which TLS secrets are written, if any
-        std::string sandbox;  // the sandbox's state in a few words
-    };
+    using Conversation::Options;
 
     // Throws as FullScreen and Conversation do.
     ScreenClient(ev::Loop& loop, const Options& options);
 
     // Call it for a signal that ends the program. Closes the connection, and stops the loop
     // once the session has reported the end.
-    void quit(int /*signo*/) { conversation_.quit(); }
+    void quit(int /*signo*/) { Conversation::quit(); }
     // The keys, in the order of the key page.
     static const std::span<const ui::Binding<ScreenClient>> bindings;
     int report();  // also restores the terminal; see Conversation::report()
@@ -68,13 +63,10 @@ private:
     void conversation_changed() override { mark_changed(); }
     void line_refused(const std::string& line) override;
 
-    const Session& session() const { return conversation_.session(); }
-    Transcript& transcript() { return conversation_.transcript(); }
-
     void press(const ui::Key& key) override;
-    void suspending() override { conversation_.session().void_round_trips(); }
+    void suspending() override { session().void_round_trips(); }
     // Nobody sees what arrives, so an endless flood need not be read.
-    void stalled(bool stalled) override { conversation_.session().pause(stalled); }
+    void stalled(bool stalled) override { session().pause(stalled); }
     void draw() override;
 
     // Each may end its mode. Returns false if the key still must have its usual effect.
@@ -111,7 +103,6 @@ private:
     ui::Row search_row(const ui::HistorySearch& search, int width, ui::Frame& frame) const;
 
     ev::Loop& loop_;
-    const Options options_;
     ui::LineEditor editor_;
     ui::History history_;
     Mode mode_;
@@ -120,7 +111,6 @@ private:
     std::string notice_;       // replaces the input line until the next key
     ev::Timer quit_timer_;     // runs while another ^C quits
     ev::Timer clock_timer_;    // fires when a displayed time changes
-    Conversation conversation_;
 };
 
 }  // namespace yodel

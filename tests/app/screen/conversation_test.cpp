@@ -22,13 +22,12 @@ class LogScript final : public test::ScreenScript {
 public:
     LogScript() : ScreenScript("C", "60x300") {
         std::filesystem::create_directory(folder_);
-        yodel::Conversation::Options& with = with_.conversation;
-        setting("log", [this, &with](const std::string& name) { with.log = path(name); });
+        setting("log", [this](const std::string& name) { with_.log = path(name); });
         setting("there is",
                 [this](const std::string& name) { std::ofstream(path(name)) << "mine"; });
         setting("recording",
-                [&with](const std::string&) { with.recording = damaged_recording(); });
-        setting("no target", [&with](const std::string&) { with.connects = false; });
+                [this](const std::string&) { with_.recording = damaged_recording(); });
+        setting("no target", [this](const std::string&) { with_.connects = false; });
         on("send", [this](const std::string& line) {
             type("\x1b[200~" + test::bytes(line) + "\x1b[201~\r");
         });

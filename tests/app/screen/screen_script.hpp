@@ -48,12 +48,11 @@ public:
         : locale_(locale) {
         resize(size);
         setting("size", [this](const std::string& text) { resize(text); });
-        setting("escapes", [this](const std::string&) { with_.conversation.escapes = true; });
+        setting("escapes", [this](const std::string&) { with_.escapes = true; });
         setting("hex", [this](const std::string&) { with_.hex = true; });
         setting("key log", [this](const std::string& name) { with_.key_log = name; });
-        setting("log to", [this](const std::string& name) {
-            with_.conversation.log = yodel::JournalFile(name);
-        });
+        setting("log to",
+                [this](const std::string& name) { with_.log = yodel::JournalFile(name); });
         add_checks();
         on("keys", [this](const std::string& keys) {
             std::istringstream words(keys);
@@ -135,8 +134,8 @@ private:
         });
     }
     void begin() override {
-        with_.conversation.session = with_port(options, peer->port());
-        with_.conversation.quiet = true;
+        with_.session = with_port(options, peer->port());
+        with_.quiet = true;
         client_.emplace(loop, with_);
         for (int i = 0; i < 20 && !emulator_.shows(" up 00:"); ++i) turn();
     }

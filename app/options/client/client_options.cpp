@@ -171,7 +171,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
             {"--idle-timeout=D", "close after this time without traffic (off)",
              into(session.idle_timeout)},
             {"-m, --max-time=D", "time limit of the run (off)", into(session.max_time)},
-            {"--retry=N", "number of retries (0; full-screen mode: forever)",
+            {"--retry=N", "number of retries (0; forever in full-screen mode)",
              into(session.retries, retries_value), "replay examine listen repetition"},
             {"--retry-delay=D", "delay before a retry; doubles up to 30s (0.5s)",
              into(session.retry_delay), "listen"}};
@@ -187,7 +187,7 @@ std::vector<Option> tls_options(ClientOptions& to) {
             {"--tls", "use TLS; verify certificate and host name", {}, "udp"},
             {"--starttls=NAME", "ask smtp, imap, pop3 or ftp to begin TLS",
              into(to.run.session.starttls, service), "udp ws:// listen", "target", "tls"},
-            {"-E, --cert=FILE", "certificate and chain (PEM); --key FILE: its key",
+            {"-E, --cert=FILE", "certificate and chain (PEM); --key FILE is its key",
              into(tls.certificate), "udp", "tls"},
             {"--key=FILE", "", into(tls.key), "udp", "cert"},
             {"--alpn=A,B", "protocols to offer with ALPN", into(tls.alpn, list_of(protocol)),
@@ -199,7 +199,7 @@ std::vector<Option> tls_options(ClientOptions& to) {
             {"--tls-max=V", "", into(tls.max_version, version), "udp listen", "tls"},
             {"--cacert=FILE", "trust these CA certificates, not the system's",
              into(tls.ca_file), "udp listen", "tls"},
-            {"--pinnedpubkey=PIN", "trust this public key only, sha256//BASE64",
+            {"--pinnedpubkey=PIN", "trust only this public key, sha256//BASE64",
              add_to(tls.pins, pin), "udp listen", "tls"},
             {"-k, --insecure", "accept any certificate", set(tls.verify, false), "udp listen",
              "tls"}};
@@ -211,7 +211,7 @@ std::vector<Option> message_options(ClientOptions& to) {
         one_of<Expect>({{"echo", Expect::echo}, {"any", Expect::any}, {"none", Expect::none}});
     constexpr const char* no_framing = "ws://, because each WebSocket message is one message";
     return {{"Messages:"},
-            {"-f, --framing=F", "how messages are delimited (line); -C: crlf",
+            {"-f, --framing=F", "how messages are delimited (line); -C means crlf",
              [&](auto& text) { session.framing = framing_value(text, false); }, no_framing},
             {"-C", "", set(session.framing, find_framing("crlf")), no_framing},
             {"--max-frame=SIZE", "maximum size of a message (32M)",
@@ -221,7 +221,7 @@ std::vector<Option> message_options(ClientOptions& to) {
             {"--match=REGEX", "accept any reply that matches (POSIX extended)",
              [&](auto& text) { session.pattern.emplace(text); },
              "z replay examine listen unframed expect=echo expect=none"},
-            {"-W, --reply-timeout=D", "reply timeout (5s); -q D: time limit to close (5s)",
+            {"-W, --reply-timeout=D", "reply timeout (5s); -q D limits closing (5s)",
              into(session.reply_timeout), "z"},
             {"-q D", "",
              [&](auto& text) {
@@ -230,14 +230,14 @@ std::vector<Option> message_options(ClientOptions& to) {
                      session.stays_open ? ev::Duration::max() / 4 : duration_value(text);
              },
              "examine"},
-            {"--on-connect=LINE", "first line on each connection; @FILE: its lines",
+            {"--on-connect=LINE", "first line on each connection, or @FILE of lines",
              [&](auto& text) { add_first_words(session.on_connect, text); },
              "udp listen replay examine"},
             {"--escapes", "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
              into(to.run.escapes), "z replay examine raw generator"},
             {"--header=LINE", "ws://: add \"NAME: VALUE\" to the request",
              add_to(to.websocket.headers, header), "listen", "ws://"},
-            {"--subprotocol=A,B", "ws://: protocols to offer; --ping D: ping if idle",
+            {"--subprotocol=A,B", "ws://: protocols to offer; --ping D pings if idle",
              into(to.websocket.subprotocols, list_of(subprotocol)), "listen", "ws://"},
             {"--ping=D", "", into(session.ping), "z examine", "ws://"}};
 }

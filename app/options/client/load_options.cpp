@@ -139,7 +139,7 @@ std::vector<Option> load_table(LoadOptions& to) {
         {"--connect-rate=R", "open R connections per second (all together)",
          [&](auto& text) { run.connect_pace = Pace::per_second(rate_in_thousandths(text)); },
          "repetition"},
-        {"--rate=R|R..R", "send R messages per second in total; R..R: climb",
+        {"--rate=R|R..R", "send R messages per second in total; R..R climbs",
          [&](auto& text) { set_rate(to, text); }, "z", "", "generated"},
         {"--arrivals=KIND", "gaps between messages: even or poisson (even)",
          into(to.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})), "",
@@ -152,13 +152,13 @@ std::vector<Option> load_table(LoadOptions& to) {
          [&](auto& text) { set_threads(to, text); }, "repetition"},
         {"--start-at=TIME|+D", "send the first message at this time, in UTC",
          into(to.start, start_time_value), "z"},
-        {"--no-sessionid", "do not resume TLS sessions: full handshakes only",
+        {"--no-sessionid", "do not resume TLS sessions; use full handshakes",
          set(to.tls.resume, false), "udp", "tls"},
         {"Messages of the load:"}};
     const std::vector<Option> rest = {
         {"--window=N", "maximum messages in flight on a connection (1)",
          into(run.window, number_up_to(1'000'000)), "z rate expect=none"},
-        {"--messages=FILE", "send the lines of FILE over and over; -: stdin",
+        {"--messages=FILE", "send the lines of FILE over and over; - is stdin",
          into(to.messages_file), "z size", "", "generated"},
         {"--warm-up=D", "send messages for D first, counted separately",
          into(run.warm_up, duration_value), "z", "", "generated"},
@@ -172,7 +172,7 @@ std::vector<Option> load_table(LoadOptions& to) {
          set(to.report.form, Reporter::Form::json)},
         {"-v", "report connections; print replies to input lines", into(to.report.verbose)},
         {"--no-tui", "do not show the page, even on a terminal"},
-        {"--quiet", "print results only: replies, or the summary", into(to.report.quiet)}};
+        {"--quiet", "print only the summary", into(to.report.quiet)}};
     return joined({load, generated_options(to), rest, common_options(), connection_options(to),
                    tls_options(to), message_options(to)});
 }

@@ -271,8 +271,7 @@ bool Session::advance_connection() {
     if (input_ended() && !on_input_ended()) return false;
     if (!connected()) return true;
     const End& end = stream_->end() ? stream_->end() : stream_->rejection();
-    if (lossy() && (end.reason == Reason::refused || end.reason == Reason::connect))
-        refusal_ = end;
+    if (end && lossy()) refusal_ = end;
     if (end) end_with(end);
     return true;
 }

@@ -228,7 +228,7 @@ private:
     std::unique_ptr<Dialogue> dialogue_;     // null once the opening lines are answered
     // Input not yet matched. Set only while match_input() runs.
     std::optional<std::string_view> unprocessed_;
-    // Over UDP, how the last connection was refused; none once something was received.
+    // Over UDP, how the last connection failed; none once something was received.
     bufio::End refusal_;
     bufio::Lifetime lifetime_;       // ends with the session, and with each of its connections
     unsigned retries_ = 0;           // since the last success

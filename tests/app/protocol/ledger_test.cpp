@@ -4,9 +4,14 @@
 //     !      the oldest message is late  ?      the first reply is no greeting
 //     .      the held replies are settled, as when a reply is overdue
 //     ~      the connection ends: all messages are lost
+//     ^      another connection begins
 //
 // With Expect::given, >TEXT=REPLY gives the expected reply, and >TEXT expects none. A reply
-// that begins with + is expected to arrive unsolicited. With datagrams, <TEXT is one datagram.
+// that begins with + is expected to arrive unsolicited.
+//
+// With datagrams, <TEXT is one datagram, and events are written with ids: "1=a" is a right
+// reply, "1~b" a bad one, "?1" a loss, "2xa" a duplicate, "+a" an unsolicited reply. "late" or
+// "order" follows if the reply is late or reordered.
 
 #include "app/protocol/ledger.hpp"
 
@@ -45,8 +50,23 @@ std::string text_of(const Event& event, const Framing& framing) {
     return (event.message.late ? "late " : "") + verdict + message + "=" + reply + remark + ";";
 }
 
+std::string short_text_of(const Event& event) {
+    const std::string id = std::to_string(event.message.id);
+    const std::string late = event.message.late ? "late" : "";
+    const std::string reply(event.reply.payload);
+    if (event.fate == Fate::lost) return "?" + id + late;
+    if (!has_message(event.fate)) return (event.fate == Fate::duplicate ? "2x" : "+") + reply;
+    return id + (event.reply.right ? "=" : "~") + reply + late +
+           (event.reply.reordered ? "order" : "");
+}
+
 constexpr ev::Time start{1s};
 const Framing& packets = *datagram_framing();
+
+SessionOptions with_datagrams(SessionOptions options = {}) {
+    options.framing = &packets;
+    return options;
+}
 
 // A ledger and the bytes that it has not consumed yet.
 class Scene {
@@ -68,20 +88,26 @@ public:
         input_ += bytes;
         std::string_view rest = input_;
         while (const auto event = ledger.next(rest, start + 1s)) {
-            log += text_of(*event, *options.framing);
+            add(*event);
             if (!log.empty() && on_event) std::exchange(on_event, nullptr)();
         }
         if (ledger.refusal()) log += "refused " + ledger.refusal().text("the server") + ";";
         input_.erase(0, input_.size() - rest.size());
     }
-    void receive_datagram(const std::string& payload) {
-        std::string frame;
-        encode(*options.framing, payload, frame);
-        receive(frame);
+    void receive_datagrams(const std::vector<std::string>& payloads) {
+        std::string frames;
+        for (const std::string& payload : payloads) encode(packets, payload, frames);
+        receive(frames);
+        CHECK(input_.empty());
+    }
+    void add(const Event& event) {
+        if (options.framing->in_datagrams)
+            log += (log.empty() ? "" : " ") + short_text_of(event);
+        else
+            log += text_of(event, *options.framing);
     }
     void drain() {
-        while (const auto event = ledger.next_resolved())
-            log += text_of(*event, *options.framing);
+        while (const auto event = ledger.next_resolved()) add(*event);
     }
     void perform(const std::string& word) {
         std::string text = word.substr(1);
@@ -90,11 +116,12 @@ public:
                 text.replace(at, 1, options.framing->delimiter);
         switch (word[0]) {
         case '>': send(text); return;
-        case '<': return options.framing->in_datagrams ? receive_datagram(text) : receive(text);
+        case '<':
+            return options.framing->in_datagrams ? receive_datagrams({text}) : receive(text);
         case '!': {
             const Event event = ledger.expire_oldest();
-            CHECK(event.message.late);
-            log += text_of(event, *options.framing);
+            CHECK(event.message.late == (event.fate == Fate::lost));
+            add(event);
             break;
         }
         case '?': ledger.rule_out_greeting(); break;
@@ -245,12 +272,11 @@ struct Row {
     const char* events;
 };
 
-// Plays each script on a new stage, and compares its events.
-template <class Stage = Scene>
+// Plays each script in a new scene, and compares its events.
 void check(const SessionOptions& options, const std::vector<Row>& rows) {
     for (const auto& [script, events] : rows) {
         CAPTURE(script);
-        CHECK(Stage(options).perform_all(script) == events);
+        CHECK(Scene(options).perform_all(script) == events);
     }
 }
 
@@ -549,128 +575,52 @@ TEST_CASE("settles a great many bad replies") {
     CHECK(std::count(scene.log.begin(), scene.log.end(), '@') == count);
 }
 
-// --- Datagrams: "1=a" is a right reply, "1~b" a bad one, "?1" a loss, "2xa" a duplicate, "+a"
-// an unsolicited reply. "late" or "order" follows if the reply is late or reordered.
-
-namespace {
-
-class Datagrams {
-public:
-    explicit Datagrams(const SessionOptions& all = {}, LedgerLimits limits = {})
-        : options(with_framing(all)), ledger(options, limits) {}
-
-    void send(const std::string& payload) {
-        const std::size_t end = payload.find(':');
-        if (end == payload.npos)
-            ledger.queue(payload);
-        else
-            ledger.queue(payload.substr(0, end), {}, payload.substr(end + 1));
-        written_ += ledger.flush(now).size();
-        ledger.record_written(written_, now);
-    }
-    void receive(const std::vector<std::string>& payloads) {
-        std::string frames;
-        for (const std::string& payload : payloads) encode(packets, payload, frames);
-        std::string_view rest = frames;
-        while (const auto event = ledger.next(rest, now)) {
-            add(*event);
-            if (on_event) std::exchange(on_event, nullptr)();
-        }
-        CHECK(rest.empty());
-    }
-    // Performs the words: ">a" sends a, ">a:b" sends a and expects b, "<a" receives a, "W"
-    // marks the oldest message as late, "E" ends the connection and begins another.
-    std::string perform_all(const std::string& script) {
-        std::istringstream words(script);
-        for (std::string word; words >> word; now += 1ms) {
-            if (word == "W") add(ledger.expire_oldest());
-            if (word == "E") ledger.lose(true);
-            if (word[0] == '>') send(word.substr(1));
-            if (word[0] == '<') receive({word.substr(1)});
-            while (const auto event = ledger.next_resolved()) add(*event);
-            if (word == "E") ledger.restart();
-            if (word == "E") written_ = 0;
-        }
-        return text;
-    }
-    void add(const Event& event) {
-        const Reply& reply = event.reply;
-        const std::string id = std::to_string(event.message.id);
-        const std::string late = event.message.late ? "late" : "";
-        if (!text.empty()) text += " ";
-        if (event.fate == Fate::lost)
-            text += "?" + id + late;
-        else if (has_message(event.fate))
-            text += id + (reply.right ? "=" : "~") + std::string(reply.payload) + late +
-                    (reply.reordered ? "order" : "");
-        else
-            text += (event.fate == Fate::duplicate ? "2x" : "+") + std::string(reply.payload);
-        round_trip = reply.round_trip;
-    }
-
-    const SessionOptions options;
-    Ledger ledger;
-    ev::Time now{1h};
-    std::string text;
-    std::optional<ev::Duration> round_trip;  // of the last event
-    std::function<void()> on_event;          // called after the first event
-
-private:
-    static SessionOptions with_framing(SessionOptions options) {
-        options.framing = &packets;
-        return options;
-    }
-
-    std::uint64_t written_ = 0;
-};
-
-}  // namespace
+// --- Datagrams.
 
 TEST_CASE("finds the message of a datagram in any order") {
-    check<Datagrams>({}, {
-                             {">a <a", "1=a"},
-                             {">a >b <a <b", "1=a 2=b"},
-                             {">a >b <b <a", "2=b 1=aorder"},
-                             {">a >b >c <c <a <b", "3=c 1=aorder 2=border"},
-                             {">a <a <a", "1=a 2xa"},
-                             {">a >b <a <a <b <b", "1=a 2xa 2=b 2xb"},
-                             {">a >a <a <a <a", "1=a 2=a 2xa"},
-                             {"<x", "+x"},
-                             {">a <a <x", "1=a +x"},
-                             {">a W", "?1late"},
-                             {">a W <a", "?1late 1=alate"},
-                             {">a >b W <b <a <a", "?1late 2=b 1=alateorder 2xa"},
-                             {">a W >a <a <a", "?1late 2=a 1=alateorder"},
-                             {">a >b E", "?1 ?2"},
-                             {">a E >b <b", "?1 2=b"},
-                             {">a E <a", "?1 +a"},
-                         });
+    check(with_datagrams(), {
+                                {">a <a", "1=a"},
+                                {">a >b <a <b", "1=a 2=b"},
+                                {">a >b <b <a", "2=b 1=aorder"},
+                                {">a >b >c <c <a <b", "3=c 1=aorder 2=border"},
+                                {">a <a <a", "1=a 2xa"},
+                                {">a >b <a <a <b <b", "1=a 2xa 2=b 2xb"},
+                                {">a >a <a <a <a", "1=a 2=a 2xa"},
+                                {"<x", "+x"},
+                                {">a <a <x", "1=a +x"},
+                                {">a !", "?1late"},
+                                {">a ! <a", "?1late 1=alate"},
+                                {">a >b ! <b <a <a", "?1late 2=b 1=alateorder 2xa"},
+                                {">a ! >a <a <a", "?1late 2=a 1=alateorder"},
+                                {">a >b ~ ^", "?1 ?2"},
+                                {">a ~ ^ >b <b", "?1 2=b"},
+                                {">a ~ ^ <a", "?1 +a"},
+                            });
 }
 
 TEST_CASE("compares a bad datagram with a message of its length without its own reply") {
-    check<Datagrams>(
-        {},
-        {
-            {">abc <abX", "1~abX"},
-            {">abc >defg <deXg <abc", "2~deXg 1=abcorder"},
-            {">abc >def <deX <abc", "1=abc 2~deX"},
-            {">abc >def <deX <abc <abc <deX <def", "1=abc 2~deX 2xabc 2xdeX 2xdef"},
-            {">abc >def <abX <def", "2=def 1~abX"},  // not reordered
-            {">abc >def <deX <abX", "1~deX 2~abX"},
-            {">abc >def <deX W W <abc <def", "1~deX ?2late 2xabc 2=deflate"},
-            {">abc >defg >hij <hiX >klmn W W <hij", "1~hiX ?2late 3=hij"},
-            {">abc >def >ghij >klmn <deX <klmX <ghij <abc", "3=ghij 4~klmX 1=abcorder 2~deX"},
-            {">abc >def <deX >ghi <ghi <abc", "3=ghi 1=abcorder 2~deX"},
-            {">abc >def <deX >ghi <ghX <abc <def", "1=abc 2~deX 3~ghX 2xdef"},
-            {">abc >def <deX <deX <abc", "2xdeX 1=abc 2~deX"},
-            {">abc >def <deX E", "1~deX ?2"},
-            {">abc >def >ghi <ghX <deX E", "1~ghX 2~deX ?3"},
-            {">abc <abX <abc <abX", "1~abX 2xabc 2xabX"},
-            {">abc <x <abc", "+x 1=abc"},  // unsolicited: no message has this length
-            {">abc <x E", "+x ?1"},
-            {">abc W <abX", "?1late +abX"},
-            {">abc W >def <abX", "?1late 2~abX"},
-        });
+    check(with_datagrams(),
+          {
+              {">abc <abX", "1~abX"},
+              {">abc >defg <deXg <abc", "2~deXg 1=abcorder"},
+              {">abc >def <deX <abc", "1=abc 2~deX"},
+              {">abc >def <deX <abc <abc <deX <def", "1=abc 2~deX 2xabc 2xdeX 2xdef"},
+              {">abc >def <abX <def", "2=def 1~abX"},  // not reordered
+              {">abc >def <deX <abX", "1~deX 2~abX"},
+              {">abc >def <deX ! ! <abc <def", "1~deX ?2late 2xabc 2=deflate"},
+              {">abc >defg >hij <hiX >klmn ! ! <hij", "1~hiX ?2late 3=hij"},
+              {">abc >def >ghij >klmn <deX <klmX <ghij <abc", "3=ghij 4~klmX 1=abcorder 2~deX"},
+              {">abc >def <deX >ghi <ghi <abc", "3=ghi 1=abcorder 2~deX"},
+              {">abc >def <deX >ghi <ghX <abc <def", "1=abc 2~deX 3~ghX 2xdef"},
+              {">abc >def <deX <deX <abc", "2xdeX 1=abc 2~deX"},
+              {">abc >def <deX ~ ^", "1~deX ?2"},
+              {">abc >def >ghi <ghX <deX ~ ^", "1~ghX 2~deX ?3"},
+              {">abc <abX <abc <abX", "1~abX 2xabc 2xabX"},
+              {">abc <x <abc", "+x 1=abc"},  // unsolicited: no message has this length
+              {">abc <x ~ ^", "+x ?1"},
+              {">abc ! <abX", "?1late +abX"},
+              {">abc ! >def <abX", "?1late 2~abX"},
+          });
 }
 
 TEST_CASE("no datagram answers a message that was queued after it was read") {
@@ -681,44 +631,44 @@ TEST_CASE("no datagram answers a message that was queued after it was read") {
             {Expect::echo, true, "2bX", "1=1a +2bX 2=2bc"},
             {Expect::any, false, "1a", "1=1a +1a 2=2bc"},
         }));
-    Datagrams played({.numbered = numbered, .expect = expect});
+    Scene played(with_datagrams({.numbered = numbered, .expect = expect}));
     played.send("1a");
     played.on_event = [&] { played.send("2bc"); };
-    played.receive({"1a", reply});
-    played.receive({"2bc"});
-    CHECK(played.text == log);
+    played.receive_datagrams({"1a", reply});
+    played.receive_datagrams({"2bc"});
+    CHECK(played.log == log);
 }
 
 TEST_CASE("judges any datagram by a pattern") {
     SessionOptions options;
     options.expect = Expect::any;
     options.pattern.emplace("^[+]");
-    check<Datagrams>(options, {
-                                  {">a >b <+x <-y", "1=+x 2~-y"},
-                                  {">a W <-x", "?1late 1~-xlate"},
-                                  {"<-x >a <+y", "+-x 1=+y"},
-                              });
+    check(with_datagrams(options), {
+                                       {">a >b <+x <-y", "1=+x 2~-y"},
+                                       {">a ! <-x", "?1late 1~-xlate"},
+                                       {"<-x >a <+y", "+-x 1=+y"},
+                                   });
 }
 
 TEST_CASE("finds the message of a damaged datagram by its number") {
     SessionOptions options;
     options.numbered = true;
-    check<Datagrams>(
-        options, {
-                     {">1abc >2abc >3abc <2abX <1abc <3abc", "2~2abX 1=1abcorder 3=3abc"},
-                     {">1abc >2abc W <1abX", "?1late 1~1abXlate"},
-                     {">1abc >2abc <1abc <1abc <2abc", "1=1abc 2x1abc 2=2abc"},
-                     {">1abc >2abc <9abc <1abc", "1=1abc 2~9abc"},
-                     {">1abc >2def <1def <1abc", "1=1abc 2~1def"},  // the number is damaged
-                     // Numbers with gaps.
-                     {">5abc >9abc >12abc <9abX <12abc <5abc", "2~9abX 3=12abc 1=5abcorder"},
-                     {">5abc >9abc W <9abc <5abc <5abc <9abc",
-                      "?1late 2=9abc 1=5abclateorder 2x5abc 2x9abc"},
-                     {">1abA >2acB <xabA <2acB", "2=2acB 1~xabA"},
-                     // Unsolicited: no message has this length.
-                     {">1abc >2abc <hello <1abc <2abc", "+hello 1=1abc 2=2abc"},
-                     {">1abA >2acB <2 <1abA", "+2 1=1abA"},  // truncated
-                 });
+    check(with_datagrams(options),
+          {
+              {">1abc >2abc >3abc <2abX <1abc <3abc", "2~2abX 1=1abcorder 3=3abc"},
+              {">1abc >2abc ! <1abX", "?1late 1~1abXlate"},
+              {">1abc >2abc <1abc <1abc <2abc", "1=1abc 2x1abc 2=2abc"},
+              {">1abc >2abc <9abc <1abc", "1=1abc 2~9abc"},
+              {">1abc >2def <1def <1abc", "1=1abc 2~1def"},  // the number is damaged
+              // Numbers with gaps.
+              {">5abc >9abc >12abc <9abX <12abc <5abc", "2~9abX 3=12abc 1=5abcorder"},
+              {">5abc >9abc ! <9abc <5abc <5abc <9abc",
+               "?1late 2=9abc 1=5abclateorder 2x5abc 2x9abc"},
+              {">1abA >2acB <xabA <2acB", "2=2acB 1~xabA"},
+              // Unsolicited: no message has this length.
+              {">1abc >2abc <hello <1abc <2abc", "+hello 1=1abc 2=2abc"},
+              {">1abA >2acB <2 <1abA", "+2 1=1abA"},  // truncated
+          });
 }
 
 TEST_CASE("finds messages by their given datagrams") {
@@ -727,47 +677,39 @@ TEST_CASE("finds messages by their given datagrams") {
     options.expected_unsolicited = [](std::string_view payload) {
         return payload.starts_with('+');
     };
-    check<Datagrams>(options, {
-                                  {">a:1 <1", "1=1"},
-                                  {">a:OK >b:1 <1 <OK", "2=1 1=OKorder"},
-                                  {">a:OK <OK <OK", "1=OK 2xOK"},
-                                  {">a:1 <2", "1~2"},
-                                  {">a:1 <+x <1", "++x 1=1"},
-                                  {">a W <x", "?1late +x"},
-                                  {">a <x", "+x"},
-                                  {">a:1 W <1", "?1late 1=1late"},
-                                  {">a:1 >b:2 E", "?1 ?2"},
-                                  {">a:1 <1 >b:2 <1 <2", "1=1 2x1 2=2"},
-                                  {">a:OK >b:OK <OK <OK <OK", "1=OK 2=OK 2xOK"},
-                                  {">a:1 >b:22 <X2", "2~X2"},
-                                  {">a:1 >b:22 <333", "+333"},
-                              });
+    check(with_datagrams(options), {
+                                       {">a=1 <1", "1=1"},
+                                       {">a=OK >b=1 <1 <OK", "2=1 1=OKorder"},
+                                       {">a=OK <OK <OK", "1=OK 2xOK"},
+                                       {">a=1 <2", "1~2"},
+                                       {">a=1 <+x <1", "++x 1=1"},
+                                       {">a ! <x", "?1late +x"},
+                                       {">a <x", "+x"},
+                                       {">a=1 ! <1", "?1late 1=1late"},
+                                       {">a=1 >b=2 ~ ^", "?1 ?2"},
+                                       {">a=1 <1 >b=2 <1 <2", "1=1 2x1 2=2"},
+                                       {">a=OK >b=OK <OK <OK <OK", "1=OK 2=OK 2xOK"},
+                                       {">a=1 >b=22 <X2", "2~X2"},
+                                       {">a=1 >b=22 <333", "+333"},
+                                   });
 }
 
 TEST_CASE("finds messages by given datagrams with masked parts") {
     SessionOptions options;
     options.expect = Expect::given;
     options.pattern.emplace("[0-9]+");
-    check<Datagrams>(options, {
-                                  {">a:t1 >b:u1 <u22 <t33", "2=u22 1=t33order"},
-                                  {">a:t1 <t2 <t3", "1=t2 2xt3"},
-                                  {">a:t1 W <t2", "?1late 1=t2late"},
-                                  {">a:t1 <x2", "1~x2"},
-                                  {">a:t1 <t", "+t"},
-                              });
+    check(with_datagrams(options), {
+                                       {">a=t1 >b=u1 <u22 <t33", "2=u22 1=t33order"},
+                                       {">a=t1 <t2 <t3", "1=t2 2xt3"},
+                                       {">a=t1 ! <t2", "?1late 1=t2late"},
+                                       {">a=t1 <x2", "1~x2"},
+                                       {">a=t1 <t", "+t"},
+                                   });
 }
 
-TEST_CASE("any datagram answers the oldest message in flight") {
-    Datagrams log({.expect = Expect::any});
-    CHECK(log.perform_all(">a >b <x") == "1=x");
-    CHECK((log.round_trip == 2ms));
-}
-
-TEST_CASE("no datagram is in flight if no reply is expected") {
-    Datagrams log({.expect = Expect::none});
-    CHECK(log.perform_all(">a <a") == "+a");
-    CHECK(log.ledger.in_flight() == 0);
-    CHECK(log.ledger.last_id() == 1);
+TEST_CASE("any datagram answers the oldest message in flight, or none if none is expected") {
+    check(with_datagrams({.expect = Expect::any}), {{">a >b <x", "1=x"}});
+    check(with_datagrams({.expect = Expect::none}), {{">a <a", "+a"}});
 }
 
 TEST_CASE("forgets datagrams beyond the limits") {
@@ -779,16 +721,16 @@ TEST_CASE("forgets datagrams beyond the limits") {
         {">a <a >b <b <a <b", "1=a 2=b 2xa 2xb"},
         {">a <a >b <b >c <c <a <b <c", "1=a 2=b 3=c +a 2xb 2xc"},
         {">a <a >b <b >c <c >d <d >e <e <c <d <e", "1=a 2=b 3=c 4=d 5=e +c 2xd 2xe"},
-        {">a >b W W <a <b", "?1late ?2late 1=alate 2=blate"},
-        {">a >b >c W W W <a <b <c", "?1late ?2late ?3late +a 2=blate 3=clate"},
-        {">aa >bb W W <aa <bb", "?1late ?2late 1=aalate 2=bblate", 8},
-        {">aa >bb W W <aa <bb", "?1late ?2late +aa 2=bblate", 7},
-        {">aa >bb W W <aa >cc W <bb <cc", "?1late ?2late 1=aalate ?3late 2=bblate 3=cclate", 8},
-        {">aa >bb >c W W W <aa <bb <c", "?1late ?2late ?3late +aa 2=bblate 3=clate", 8},
+        {">a >b ! ! <a <b", "?1late ?2late 1=alate 2=blate"},
+        {">a >b >c ! ! ! <a <b <c", "?1late ?2late ?3late +a 2=blate 3=clate"},
+        {">aa >bb ! ! <aa <bb", "?1late ?2late 1=aalate 2=bblate", 8},
+        {">aa >bb ! ! <aa <bb", "?1late ?2late +aa 2=bblate", 7},
+        {">aa >bb ! ! <aa >cc ! <bb <cc", "?1late ?2late 1=aalate ?3late 2=bblate 3=cclate", 8},
+        {">aa >bb >c ! ! ! <aa <bb <c", "?1late ?2late ?3late +aa 2=bblate 3=clate", 8},
     };
     for (const auto& [script, log, late_bytes] : rows) {
         CAPTURE(script);
-        Datagrams played({}, {.remembered = 2, .late_bytes = late_bytes});
+        Scene played(with_datagrams(), {.remembered = 2, .late_bytes = late_bytes});
         CHECK(played.perform_all(script) == log);
         CHECK(played.ledger.in_flight_bytes() == 0);
     }
@@ -797,15 +739,15 @@ TEST_CASE("forgets datagrams beyond the limits") {
 TEST_CASE("a datagram that may answer a forgotten message is unsolicited") {
     SessionOptions options;
     options.numbered = GENERATE(true, false);
-    Datagrams log(options, {.remembered = 2});
-    log.perform_all(">11 >12 >13 W W W >14 >15");
-    log.text.clear();
-    CHECK(log.perform_all("<11 <12 <13 <14") == "+11 2=12late 3=13late 4=14");
-    log.text.clear();
-    CHECK(log.perform_all("<1X <XX <15") ==
+    Scene scene(with_datagrams(options), {.remembered = 2});
+    scene.perform_all(">11 >12 >13 ! ! ! >14 >15");
+    scene.log.clear();
+    CHECK(scene.perform_all("<11 <12 <13 <14") == "+11 2=12late 3=13late 4=14");
+    scene.log.clear();
+    CHECK(scene.perform_all("<1X <XX <15") ==
           (options.numbered ? "+1X 5~XX 2x15" : "+1X +XX 5=15"));
-    log.text.clear();
-    CHECK(log.perform_all("E >16 <1X") ==
+    scene.log.clear();
+    CHECK(scene.perform_all("~ ^ >16 <1X") ==
           "6~1X");  // the new connection has forgotten no message
 }
 
@@ -917,14 +859,14 @@ TEST_CASE("a ledger allocates nothing while messages come and go") {
 }
 
 TEST_CASE("drops the frames of datagrams that were answered before an older one") {
-    Datagrams log;
-    log.send("lost");
+    Scene scene(with_datagrams());
+    scene.send("lost");
     for (int i = 0; i < 20'000; ++i) {
-        log.text.clear();
-        log.send(std::to_string(i) + std::string(100, 'x'));
-        log.receive({std::to_string(i) + std::string(100, 'x')});
-        REQUIRE(log.text.starts_with(std::to_string(i + 2) + "="));
+        scene.log.clear();
+        scene.send(std::to_string(i) + std::string(100, 'x'));
+        scene.receive_datagrams({std::to_string(i) + std::string(100, 'x')});
+        REQUIRE(scene.log.starts_with(std::to_string(i + 2) + "="));
     }
-    log.text.clear();
-    CHECK(log.perform_all("<lost") == "1=lostorder");
+    scene.log.clear();
+    CHECK(scene.perform_all("<lost") == "1=lostorder");
 }

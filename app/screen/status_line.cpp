@@ -133,7 +133,6 @@ std::string state_words(const Session& session, ev::Time now) {
     const ev::Duration elapsed = now - session.state_since();
     const std::string limit = "/" + duration_text(session.options().connect_timeout);
     switch (session.state()) {
-    case State::idle: return "idle";
     case State::dialing:
         if (session.options().listens()) return session.phase();
         return session.phase() + " " + tenths_text(elapsed) + limit;
@@ -151,6 +150,7 @@ std::string state_words(const Session& session, ev::Time now) {
         return reason_words(session.end()) + "; retry " +
                std::to_string(session.retry_count()) + " in " +
                tenths_text(session.retry_time() - now) + " (F5 now)";
+    case State::idle:  // never shown
     case State::closed: break;
     }
     const std::string words = explained_words(session);

@@ -219,8 +219,7 @@ void SessionScript::add_targets() {
 }
 
 void SessionScript::begin() {
-    const int port = tls_server_ ? tls_server_->port() : peer->port();
-    make(with_port(options, port));
+    make(with_port(options, port()));
     if (connects_) subject().connect();
     if (!begins_open_) return;
     await([&] { return subject().state() == yodel::Session::State::open; });

@@ -66,6 +66,7 @@ protected:
     // Tests of a class that contains a session make an object of that class instead.
     virtual void make(const yodel::Session::Options& target);
     virtual yodel::Session& subject() { return *session; }
+    int port() const { return tls_server_ ? tls_server_->port() : peer->port(); }
 
 private:
     void add_options();

@@ -132,6 +132,9 @@ TEST_CASE("messages and replies are logged, counted and timed") {
             send c; peer sends c\nd\n; reports c, c ok, d; shows 2^ 2v 0~ 0x 0? 2<<)"},
         {"a duplicate", R"(over datagrams; send a; peer got a\n; peer sends a; peer sends a
                            reports ... a, a ok, a - a duplicate reply; shows 1 duplicate)"},
+        {"a reply out of order",
+         R"(over datagrams; send a; send b; peer got a\nb\n; peer sends b
+                                    peer sends a; shows 1 reordered; reports ... a ok)"},
         {"a half-close, which is noted once",
          R"(--expect none; peer ends
             reports CONNECTED, "the server has shut down its sending side; you can still send"

@@ -3,8 +3,8 @@
 
 #include "app/screen/screen_client.hpp"
 #include "tests/app/session_script.hpp"
-#include "tests/support/emulator.hpp"
 #include "tests/support/blocked.hpp"
+#include "tests/support/emulator.hpp"
 #include "tests/support/text.hpp"
 #include "tests/ui/locale.hpp"
 
@@ -27,8 +27,9 @@ inline std::string bytes_of(const std::string& key) {
     return bytes(key);
 }
 
-// A script of a client. Each check is repeated every 20 ms until it holds, for a second at
-// most. Settings: escapes; hex; key log NAME; log to PATH; size 5x20. More verbs:
+// A script of a client. PORT stands for the port of the peer. Each check is repeated every 20
+// ms until it holds, for a second at most. Settings: escapes; hex; key log NAME; log to PATH;
+// size 5x20; to a missing socket; to a missing host. More verbs:
 //
 //     keys X Y         presses keys: Enter, M-Up, ^C, or text
 //     ECHO X           sends a line, and receives its echo
@@ -36,6 +37,7 @@ inline std::string bytes_of(const std::string& key) {
 //     last X           the last row, or the row above the key bar, is X
 //     cursor N         the column of the cursor, counted from 0
 //     row N X          this row, counted from 1, begins with X
+//     width N X        with N columns, the status line is X
 //     writes X         the program has written these bytes, since the last keys
 //     resize 5x20      resizes the terminal
 //     continue         continues after a suspension
@@ -48,6 +50,9 @@ public:
         : locale_(locale) {
         resize(size);
         setting("size", [this](const std::string& text) { resize(text); });
+        setting("to a missing socket",
+                [this](const std::string&) { options.endpoint.path = "/missing"; });
+        setting("to a missing host", [this](const std::string&) { host_ = "no.such"; });
         setting("escapes", [this](const std::string&) { with_.escapes = true; });
         setting("hex", [this](const std::string&) { with_.hex = true; });
         setting("key log", [this](const std::string& name) { with_.key_log = name; });
@@ -99,7 +104,7 @@ protected:
 private:
     void add_checks() {
         on("shows", [this](const std::string& part) {
-            check([&] { return emulator_.shows(unquoted(part)); });
+            check([&] { return emulator_.shows(filled(part)); });
         });
         on("hides", [this](const std::string& part) {
             turn();
@@ -110,17 +115,21 @@ private:
                 std::string all = "\n" + emulator_.screen();
                 if (const std::size_t bar = all.rfind("\nF1 Keys"); bar != all.npos)
                     all.resize(bar + 1);
-                return all.ends_with("\n" + unquoted(row) + "\n");
+                return all.ends_with("\n" + filled(row) + "\n");
             });
         });
         on("cursor", [this](const std::string& column) {
             REQUIRE(std::to_string(emulator_.cursor_column()) == column);
         });
         on("row", [this](const std::string& text) {
-            check([&] {
-                return emulator_.row(std::stoi(text) - 1)
-                    .starts_with(text.substr(text.find(' ') + 1));
-            });
+            const std::string begin = filled(text.substr(text.find(' ') + 1));
+            check([&] { return emulator_.row(std::stoi(text) - 1).starts_with(begin); });
+        });
+        on("width", [this](const std::string& text) {
+            resize("24x" + text);
+            std::raise(SIGWINCH);
+            const std::string status = filled(text.substr(text.find(' ') + 1));
+            check([&] { return emulator_.row(21) == status; });
         });
         on("writes", [this](const std::string& text) {
             check([&] { return contains(written_, bytes(text)); });
@@ -134,13 +143,17 @@ private:
         });
     }
     void begin() override {
-        with_.session = with_port(options, peer->port());
+        with_.session = with_port(options, port());
+        if (!host_.empty()) with_.session.endpoint.host = host_;
         with_.quiet = true;
         client_.emplace(loop, with_);
         for (int i = 0; i < 20 && !emulator_.shows(" up 00:"); ++i) turn();
     }
-    static std::string unquoted(std::string text) {
+    // Returns the text without quotes, and with the port of the peer.
+    std::string filled(std::string text) const {
         std::erase(text, '"');
+        const std::size_t at = text.find("PORT");
+        if (at != text.npos) text.replace(at, 4, with_.session.endpoint.service);
         return text;
     }
     void resize(const std::string& size) {
@@ -158,6 +171,7 @@ private:
 
     const Locale locale_;
     const OnTerminal terminal_{"xterm-256color"};
+    std::string host_;
     std::string written_;
     bool stopped_ = false;
 };

@@ -34,10 +34,10 @@ int await_recording(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& session = options.run.session;
     const bool shown = options.line.has("read");
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
-    const ev::Time begin = loop.read_clock();
+    const ev::Time begun_at = loop.read_clock();
     Recording recording = read_recording(loop, options.recording_file,
                                          {!shown, session.max_frame}, session.max_time);
-    session.time_spent = loop.read_clock() - begin;
+    session.time_spent = loop.read_clock() - begun_at;
     signo = ending.signo();
     if (signo != 0) return cannot_run;  // the signal decides the status
     const bool usable = shown && (recording.framing || !recording.events.empty());
@@ -146,7 +146,7 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
     const bool shown = ::isatty(STDERR_FILENO) == 1 && !options.report.quiet;
     Output output(loop, STDOUT_FILENO, [] {});
-    const ev::Time begun = loop.read_clock();
+    const ev::Time begun_at = loop.read_clock();
     const auto show_check = [&](std::size_t number, std::size_t count) {
         if (shown)
             diagnostics().show_temporary("check " + std::to_string(number) + " of " +
@@ -160,7 +160,7 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
         loop, {target, options.json(), options.report.verbose, print_lines, show_check});
     diagnostics().clear_temporary();
     ev::Timer overdue(loop, [&] { loop.stop(); });
-    if (target.max_time) overdue.start_at(begun + *target.max_time);
+    if (target.max_time) overdue.start_at(begun_at + *target.max_time);
     while (ending.signo() == 0 && !output.done() && loop.step()) continue;
     signo = ending.signo();
     if (output.error() != 0)

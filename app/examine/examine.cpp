@@ -107,9 +107,9 @@ struct Examination {
     // Runs the loop until the condition holds. Returns false if nothing was received for
     // `limit`, or if the time is over.
     bool wait(const std::function<bool()>& done, ev::Duration limit) {
-        const ev::Time begun = now();
+        const ev::Time begun_at = now();
         while (!done()) {
-            const ev::Time deadline = std::max(begun, received_at) + limit;
+            const ev::Time deadline = std::max(begun_at, received_at) + limit;
             if (now() >= deadline || over()) return false;
             tick.start_at(std::min(deadline, now() + 20ms));
             if (!loop.step()) throw Stopped{};
@@ -145,10 +145,10 @@ public:
           number_(++exam.connections),
           session_(exam.loop, std::make_shared<const Session::Options>(options), *this) {
         session_.connect();
-        const ev::Time begun = exam.now();
+        const ev::Time begun_at = exam.now();
         const auto open = [&] { return session_.state() == Session::State::open; };
         exam.wait([&] { return open() || closed(); }, exam.target.connect_timeout + 1s);
-        if (!exam.target.max_time) exam.end_at += exam.now() - begun;
+        if (!exam.target.max_time) exam.end_at += exam.now() - begun_at;
         const bool late = !closed() || session_.end().reason == bufio::Reason::timeout;
         if (!open())
             throw Failed{.text = closed() ? end_text(session_) : "no connection in time",

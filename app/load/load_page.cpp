@@ -207,10 +207,10 @@ void add_map(Rows& rows, const RunProgress& progress, const HeatMap& map, int he
     for (std::size_t i = 0; i <= HeatMap::shade_limits.size(); ++i) {
         ui::append(legend, " ", Style::dim);
         ui::append(legend, shades[i + 1].text());
-        const bool last = i == HeatMap::shade_limits.size();
+        const bool is_last = i == HeatMap::shade_limits.size();
         ui::append(legend,
-                   last ? " more"
-                        : " to " + significant_text(HeatMap::shade_limits[i] * 100, 2) + "%",
+                   is_last ? " more"
+                           : " to " + significant_text(HeatMap::shade_limits[i] * 100, 2) + "%",
                    Style::dim);
     }
     if (ui::display_width(title) + ui::display_width(legend) <= width)
@@ -266,8 +266,8 @@ std::vector<HeatMap::Column> HeatMap::merged(std::size_t together) const {
     return fewer;
 }
 
-// The rows have the same number of cells each, and the filled cells are in the middle. A small
-// filled range is surrounded by empty cells, so that the map does not jump later.
+// Each row covers the same number of cells, and the filled cells are in the middle. Empty cells
+// surround a small filled range, so that the map does not jump later.
 HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
     constexpr std::size_t min_cells = 14;  // more than a factor of ten
     if (empty()) return {};
@@ -314,10 +314,10 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
         rates = {seconds > 0 ? static_cast<double>(results.sent) / seconds : 0, results.rate()};
     }
     const int width = size.columns;
-    const bool up = progress.results.open > 0;
-    const Glyph& glyph = up ? glyph::connected : glyph::disconnected;
+    const bool is_connected = progress.results.open > 0;
+    const Glyph& glyph = is_connected ? glyph::connected : glyph::disconnected;
     const Part phase{glyph.text() + " " + phase_text(progress), 0,
-                     up ? Style::good : Style::bold};
+                     is_connected ? Style::good : Style::bold};
     if (size.rows <= 1) {
         std::vector<Part> parts{phase};
         for (auto [more, rank] : {std::pair(count_parts(progress.results), 1),
@@ -335,8 +335,8 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
     const bool all_failed =
         progress.results.open == 0 && !ended && !progress.results.failures.empty();
     const int before_map = all_failed ? static_cast<int>(facts.size()) : min_facts - 1;
-    const bool hint = size.rows > min_facts;
-    const int left = size.rows - (hint ? 2 : 1);
+    const bool has_hint = size.rows > min_facts;
+    const int left = size.rows - (has_hint ? 2 : 1);
     const int kept = std::max(left - preferred_map_rows, before_map);
     const int count =
         left - kept >= min_map_rows + 2 ? kept : left;  // with the map, if it fits
@@ -353,9 +353,9 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
         const ui::Row value = fit(fact.parts, width - ui::display_width(row), {fact.separator});
         row.insert(row.end(), value.begin(), value.end());
     }
-    const int height = size.rows - static_cast<int>(rows.size()) - (hint ? 1 : 0);
+    const int height = size.rows - static_cast<int>(rows.size()) - (has_hint ? 1 : 0);
     if (height >= min_map_rows + 2) add_map(rows, progress, map, height, width);
-    if (!hint) return rows;
+    if (!has_hint) return rows;
     rows.resize(static_cast<std::size_t>(size.rows - 1));
     append_hints(rows.emplace_back(),
                  ended ? "press a key to quit"

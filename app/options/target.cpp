@@ -66,15 +66,16 @@ std::string take_resource(std::string& text) {
 // Refuses an invalid port, and removes the leading zeros of a number.
 void check_service(std::string& service, bool is_alone, bool may_be_0) {
     const unsigned min = may_be_0 ? 0 : 1;
-    const bool number = is_number(service);
+    const bool is_numeric = is_number(service);
     if (service.empty()) throw UsageError("a port is missing");
-    if (!number && !::getservbyname(service.c_str(), "tcp"))
+    if (!is_numeric && !::getservbyname(service.c_str(), "tcp"))
         throw UsageError(in_quotes(service) + " is neither a port nor " +
                          (is_alone ? "ADDR:PORT" : "the name of a service"));
-    if (number && !parse_number(service, min, 65535))
+    if (is_numeric && !parse_number(service, min, 65535))
         throw UsageError(in_quotes(service) + " is not a port from " + std::to_string(min) +
                          " to 65535");
-    if (number) service.erase(0, std::min(service.find_first_not_of('0'), service.size() - 1));
+    if (is_numeric)
+        service.erase(0, std::min(service.find_first_not_of('0'), service.size() - 1));
 }
 
 // Removes the brackets of an IPv6 address, and refuses an invalid host.

@@ -43,7 +43,7 @@ constexpr std::size_t peer_high_water = 256 * 1024;
 constexpr std::size_t max_bytes_in_flight = 8 * 1024 * 1024;
 constexpr std::size_t max_total_bytes_in_flight = 256 * 1024 * 1024;
 
-// On each connection, this many bytes and one message are allowed in any case.
+// Bytes that each connection may always have in flight, in addition to one message.
 constexpr std::size_t min_bytes_in_flight = 64 * 1024;
 
 // Maximum number of payload bytes shown of a bad reply.
@@ -114,7 +114,7 @@ public:
     Session session;
     const std::unique_ptr<Source> own_source;  // or null to share the lane's
     std::uint64_t sent = 0;                    // messages on the current connection
-    ev::Timer lifetime_timer;                  // end of its lifetime, if limited
+    ev::Timer lifetime_timer;                  // empty if its lifetime is not limited
     const std::uint32_t number;                // from 1
     State reported_state = State::idle;
     bool settled = false;        // it opened or closed, or it failed after another opened
@@ -159,7 +159,8 @@ public:
         finish_if_done();
     }
 
-    // Returns true if the peer is not blocked and the memory limits allow another message.
+    // Returns true if the connection is open and not worn out, the peer is not blocked, and the
+    // memory limits allow another message.
     bool accepts_more() const {
         if (!is_open() || session.state() != State::open) return false;
         if (worn || options_.probe) return false;
@@ -178,7 +179,7 @@ public:
             leave_unsent(message);
             return false;
         }
-        // The warm-up of a closed loop ends within a turn.
+        // If the warm-up of a closed loop has just ended, the loop's time precedes its end.
         const ev::Time now = lane_.warming_up()
                                  ? lane_.loop_.now()
                                  : std::max(lane_.loop_.now(), results_.measured_from);
@@ -213,8 +214,7 @@ public:
         session.finish();
     }
 
-    // Counts the event, and passes it to the owner, unless it is about a message of the
-    // warm-up.
+    // Counts the event. Passes it to the owner unless it is about a warm-up message.
     void report(Event event) {
         event.connection = number;
         if (event.at == ev::Time{}) event.at = lane_.loop_.now();
@@ -288,7 +288,7 @@ private:
         settle();
     }
 
-    // The connection is closed or waits for a retry.
+    // Counts and reports why the connection is closed or waits for a retry.
     void report_end() {
         bufio::End end = session.end();
         const int status = exit_status(end);
@@ -313,9 +313,9 @@ private:
             worn = false;
             if (lane_.settled_count_ > 0) settle();
             // Give up retrying if nothing is left to send.
-            const bool idle =
+            const bool is_done =
                 has_ended() && !source().ends_sending() && session.in_flight() == 0;
-            if (lane_.over() || idle) session.disconnect();
+            if (lane_.over() || is_done) session.disconnect();
             return;
         }
         lane_.report_trouble(own_source.get());
@@ -348,11 +348,11 @@ private:
         if (session.lossy())
             return count == 0 || (count < default_window && bytes + count * datagram_overhead <
                                                                 max_datagram_bytes_in_flight);
-        const bool few = session.options().coalesce || count < overdue_window;
-        if (reply_overdue && few && bytes < overdue_window_bytes) return true;
-        const bool own = own_source != nullptr;
-        if (session.options().framing->has_frames() || !own)
-            return count < default_window || (own && bytes < default_window_bytes);
+        const bool is_below_window = session.options().coalesce || count < overdue_window;
+        if (reply_overdue && is_below_window && bytes < overdue_window_bytes) return true;
+        const bool has_own_source = own_source != nullptr;
+        if (session.options().framing->has_frames() || !has_own_source)
+            return count < default_window || (has_own_source && bytes < default_window_bytes);
         return count < (results_.round_trips.min() < near_time ? near_window : default_window);
     }
 
@@ -421,10 +421,10 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
                                            .to = options.pace->rate(*options.length),
                                            .length = *options.length};
     if (options.from == From::recording) results_.is_replay = true;
-    const bool keeps = options.from == From::input && options.connections > 1;
-    if (options.from == From::shared_input || keeps)
+    const bool keeps_lines = options.from == From::input && options.connections > 1;
+    if (options.from == From::shared_input || keeps_lines)
         source_ = std::make_unique<Lines>(
-            loop, Lines::Options{.lines = options.line_options(), .keep = keeps},
+            loop, Lines::Options{.lines = options.line_options(), .keep = keeps_lines},
             [this] { sources_changed(); });
     else if (options.messages)
         source_ = std::make_unique<Generator>(options.messages, share_);
@@ -488,7 +488,7 @@ void Lane::pause(bool paused) {
     for (const auto& connection : connections_) connection->session.pause(paused);
 }
 
-// Also excludes messages that are already overdue.
+// Also excludes messages that are overdue but not yet sent.
 void Lane::void_round_trips() {
     resumed_at_ = loop_.now();
     for (const auto& connection : connections_) connection->session.void_round_trips();
@@ -532,22 +532,22 @@ void Lane::begin_at(ev::Time time) {
 // requested start, not from when the timer fired.
 void Lane::begin() {
     const ev::Time start = step_timer_.deadline();
-    const bool first = stage_ < Stage::sending;
-    if (options_.start && first) results_.late_start = start - *options_.start;
+    const bool is_first = stage_ < Stage::sending;
+    if (options_.start && is_first) results_.late_start = start - *options_.start;
     stage_ = Stage::sending;
-    const bool warm_up = first && options_.warm_up;
-    // The times of a replay count from the turn of the loop, which began earlier.
-    if (!warm_up)
+    const bool is_warm_up = is_first && options_.warm_up;
+    // A replay uses the time at which the loop's turn began, which may precede `start`.
+    if (!is_warm_up)
         results_.measured_from = options_.pace      ? start
                                  : options_.warm_up ? loop_.read_clock()
                                                     : ev::Time{};
-    const std::optional<ev::Duration> length = warm_up ? options_.warm_up : options_.length;
-    const std::uint64_t count = warm_up ? 0 : options_.count;
-    if (length && !warm_up) phase_timer_.start_at(start + *length);
+    const std::optional<ev::Duration> length = is_warm_up ? options_.warm_up : options_.length;
+    const std::uint64_t count = is_warm_up ? 0 : options_.count;
+    if (length && !is_warm_up) phase_timer_.start_at(start + *length);
     if (options_.pace) {
         last_planned_place_ = connections_.size() - 1;
         const Pace& pace = *options_.pace;
-        schedule_.emplace(Schedule::Options{.pace = warm_up ? pace.steady() : pace,
+        schedule_.emplace(Schedule::Options{.pace = is_warm_up ? pace.steady() : pace,
                                             .seed = options_.seed,
                                             .count = count,
                                             .length = length,
@@ -555,7 +555,7 @@ void Lane::begin() {
                           start);
         return send_due();
     }
-    if (warm_up) step_timer_.start_at(start + *options_.warm_up);
+    if (is_warm_up) step_timer_.start_at(start + *options_.warm_up);
     if (count > 0 && options_.shares_source())
         source_->end_after(share_.own_message_count(count));
     sources_changed();
@@ -567,8 +567,8 @@ void Lane::sources_changed() {
         if (connection->is_open()) connection->advance();
 }
 
-// A message that waits, also for a line of standard input, keeps its planned time, so that its
-// round trip includes the wait.
+// A message keeps its planned time while it waits, for example for a line of standard input, so
+// that its round trip includes the wait.
 void Lane::send_due() {
     for (unsigned i = 0; i < messages_per_turn; ++i) {
         const std::optional<ev::Time> planned = schedule_->due(loop_.now());
@@ -679,8 +679,8 @@ bufio::End Lane::no_connection(const std::string& phase) const {
             duration_text(*options_.length) + " (--max-time): still " + phase};
 }
 
-// Cancels all attempts to connect. If the time is up, each connection that was neither open
-// nor failed before has failed. All other attempts count neither as made nor as failed.
+// Cancels all attempts to connect. If the time is up, a connection that has neither opened nor
+// failed before counts as failed. The other cancelled attempts are not counted.
 void Lane::stop_connecting(bool time_is_up) {
     for (const auto& connection : connections_) {
         Session& session = connection->session;

@@ -148,7 +148,7 @@ private:
     enum class Stage {
         settling,  // connections are opening; begin_at() may not be called yet
         ready,     // begin_at() may be called, or has been called
-        sending,   // perhaps still warms up
+        sending,   // messages, perhaps those of the warm-up
         waiting,   // sending has ended
         closing,   // without waiting for replies
         ended,     // all connections are closed
@@ -180,13 +180,13 @@ private:
     const RunOptions& options_;
     const Share share_;
     const Hooks hooks_;
-    // Shared by the connections or, with RunOptions::From::input, kept for them. Null if the
-    // connection has its own.
+    // The source that the connections share or, with RunOptions::From::input, that reads the
+    // input for the source of each. Null if the only connection needs no other than its own.
     std::unique_ptr<Source> source_;
     std::shared_ptr<const Session::Options> session_options_;
     ev::Timer open_timer_;  // the next connection to open
     std::vector<std::unique_ptr<Connection>> connections_;
-    // Connections by the state that they reported; `idle` if they are not made yet.
+    // Numbers of connections by reported state. Those that are not made yet count as idle.
     std::map<Session::State, std::size_t> counts_;
     std::size_t settled_count_ = 0;  // see Connection::settled
     bool trouble_reported_ = false;

@@ -53,7 +53,7 @@ std::string hex_text(std::string_view bytes) {
     return text;
 }
 
-// Maximum number of payload bytes shown in a difference, and about how many precede it.
+// Maximum number of payload bytes shown around a difference, and the number shown before it.
 constexpr std::size_t hex_bytes = 256;
 constexpr std::size_t hex_bytes_before = 64;
 
@@ -69,9 +69,9 @@ std::string phases_text(const Session& session, const char* connect) {
 }
 
 std::string attempt_text(const Session& session) {
-    const bool tcp = session.options().endpoint.path.empty();
+    const bool is_tcp = session.options().endpoint.path.empty();
     return "connected to " + session.address().text() + ", " +
-           phases_text(session, tcp ? "TCP" : "connect");
+           phases_text(session, is_tcp ? "TCP" : "connect");
 }
 
 std::string connection_text(const Session& session) {
@@ -123,17 +123,17 @@ void Reporter::lane_opened(std::size_t connection, const Session& session) {
 }
 
 void Reporter::lane_ended(std::size_t connection, const Session& session, bool was_open) {
-    const bool again = session.state() == Session::State::waiting;
+    const bool is_retrying = session.state() == Session::State::waiting;
     const bufio::Reason reason = session.end().reason;
     const bool refused = reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
     if (refused && session.tls()) refused_certificate_ = *session.tls();
     std::string text = end_text(session);
     if (!was_open || exit_status(session.end()) != success) report_attempt(text, !was_open);
-    if (again)
+    if (is_retrying)
         text += "; retry in " + duration_text(session.retry_time() - session.state_since());
     if (journal_) journal_->add_event({.reply = {.payload = text}});
-    const bool shown = load() ? options_.verbose : again && !options_.quiet;
-    if (shown || (options_.verbose && again)) remark(connection, text);
+    const bool is_shown = load() ? options_.verbose : is_retrying && !options_.quiet;
+    if (is_shown || (options_.verbose && is_retrying)) remark(connection, text);
 }
 
 // Prints the result of an attempt to connect, as ping prints a reply.
@@ -156,12 +156,13 @@ void Reporter::remark(std::size_t connection, const std::string& text) {
 void Reporter::lane_event(const Event& event) {
     if (event.fate == Fate::sent) return on_sent(event);
     // Bytes without frames are logged as they are read.
-    const bool logged = unframed() == (event.fate == Fate::read) || !has_reply(event.fate);
-    if (journal_ && logged && event.frames.empty()) journal_->add_event(event);
+    const bool is_logged = unframed() == (event.fate == Fate::read) || !has_reply(event.fate);
+    if (journal_ && is_logged && event.frames.empty()) journal_->add_event(event);
     if (event.fate == Fate::read) return print(event);
     if (!event.frames.empty()) {  // print echoed lines without decoding them
-        const bool open = event.message.id + event.count - 1 == unterminated_id_;
-        return output_.write(event.frames.substr(0, event.frames.size() - (open ? 1 : 0)));
+        const bool is_unterminated = event.message.id + event.count - 1 == unterminated_id_;
+        return output_.write(
+            event.frames.substr(0, event.frames.size() - (is_unterminated ? 1 : 0)));
     }
     add_object(event);
     if (sequence()) {

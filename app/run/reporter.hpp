@@ -64,8 +64,10 @@ public:
     bool reports_messages() const { return !load() || run_.from == RunOptions::From::input; }
     // A load prints replies only with `verbose`.
     bool prints_replies() const {
-        const bool form = options_.form == Form::payload || options_.form == Form::hex;
-        return reports_messages() && form && !replay() && (!load() || options_.verbose);
+        const bool prints_payloads =
+            options_.form == Form::payload || options_.form == Form::hex;
+        return reports_messages() && prints_payloads && !replay() &&
+               (!load() || options_.verbose);
     }
     // Returns true if connections are the result.
     bool probe() const { return run_.probe && !run_.probe_interval && !load(); }
@@ -95,7 +97,7 @@ private:
     const Options options_;
     const RunOptions& run_;
     const bool makes_printable_;         // standard output is a terminal; escape unsafe bytes
-    std::uint64_t attempt_count_ = 0;    // attempts to connect; with RunOptions::probe_interval
+    std::uint64_t attempt_count_ = 0;    // counted only with RunOptions::probe_interval
     std::size_t remark_count_ = 0;       // lines printed about connections
     std::uint64_t unterminated_id_ = 0;  // id of the message whose reply ends without a newline
     std::string partial_character_;      // first bytes of an incomplete UTF-8 character

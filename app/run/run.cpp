@@ -116,8 +116,8 @@ void Run::lane_ended() {
 }
 
 // Requests a report from each lane, and starts the timer for the next reports when all have
-// arrived. Leaves the steps of a climb and the
-// samples out, because many would delay the lane.
+// arrived. Reports omit the steps of a climb and the samples, because copying many of them
+// would delay the lane.
 void Run::request_reports() {
     lanes_.gather<RunResults>(
         [](const Lane& lane) {

@@ -60,7 +60,7 @@ RunClient::RunClient(ev::Loop& loop, Options options)
                               .verbose = report.verbose,
                               .summary = !reporter_.probe() && (!report.quiet || summarized)};
     if (!generated && session.max_time) {
-        limit_timer_ = ev::Timer(loop, [] {});  // turn_ended() follows
+        limit_timer_ = ev::Timer(loop, [] {});  // checked by turn_ended()
         limit_timer_.start(*session.max_time - session.time_spent);
     }
     if (load() && !reporter_.reports_messages() && json && !report.quiet) {
@@ -213,8 +213,8 @@ void RunClient::turn_ended() {
     if (over_ && !page_ && (outcome_.signo != 0 || output.done() || out_of_time)) loop_.stop();
 }
 
-// Returns the limit, after the run's time, for replies, for closing connections, and for our
-// output.
+// Returns how long replies, closing the connections and our output may take after the run's
+// time.
 ev::Duration RunClient::time_after_sending() const {
     const Session::Options& session = options_.run.session;
     const ev::Duration rest = session.reply_timeout + session.close_timeout + grace_time;

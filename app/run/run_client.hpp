@@ -1,4 +1,4 @@
-// Runs either client without the full screen. A Reporter prints what happens. The page that the
+// Runs yodel in pipe mode, or yodel-load. A Reporter prints what happens. The page that the
 // options supply or, on a terminal, a line on standard error shows the progress. The outcome is
 // printed at the end. A load with Form::json prints an `interval` object each second instead of
 // an object for each message.

@@ -27,9 +27,9 @@ constexpr unsigned modulus = 23;
 // --- Lines.
 
 // A file is limited in size, so that its lines need no limit.
-LineReader::LineReader(const Options& options, bool whole)
+LineReader::LineReader(const Options& options, bool is_raw)
     : options_(options),
-      is_raw_(whole),
+      is_raw_(is_raw),
       decoder_(*find_framing("line"), options.messages_file.value_or("-") == "-"
                                           ? options.max_frame
                                           : std::numeric_limits<std::size_t>::max() / 2) {}
@@ -86,8 +86,8 @@ void LineReader::pop(const Outgoing& message) {
 }
 
 Trouble LineReader::trouble() const {
-    const bool empty = trouble_.text.empty() && over() && line_number_ == 1;
-    return options_.messages_file && empty
+    const bool is_empty = trouble_.text.empty() && over() && line_number_ == 1;
+    return options_.messages_file && is_empty
                ? Trouble{usage_error, "--messages: " + *options_.messages_file + " is empty"}
                : trouble_;
 }
@@ -127,16 +127,17 @@ void Lines::read() {
     watch_.want(ev::none);
     Session* const session = options_.session;
     const LineReader::Options& lines = options_.lines;
-    // Without a copy.
-    const bool direct = session && !lines.framing->has_frames() && !lines.escapes;
-    if (direct && session->state() != Session::State::open) return;
-    const std::size_t size = direct ? std::min(chunk, lines.max_frame) : chunk;
-    char* const space = direct ? session->reserve(size) : reader_.bytes().reserve(size);
+    // Bytes without frames are read into the session's queue without a copy.
+    const bool is_direct = session && !lines.framing->has_frames() && !lines.escapes;
+    if (is_direct && session->state() != Session::State::open) return;
+    const std::size_t size = is_direct ? std::min(chunk, lines.max_frame) : chunk;
+    char* const space = is_direct ? session->reserve(size) : reader_.bytes().reserve(size);
     const ssize_t count = ::read(STDIN_FILENO, space, size);
-    const bool later = count < 0 && (errno == EINTR || errno == EAGAIN);
-    if (count < 0 && !later) reader_.fail(std::generic_category().message(errno), input_failed);
-    if (count > 0 && direct) reserved_bytes_ = {space, static_cast<std::size_t>(count)};
-    if (count > 0 && !direct) reader_.bytes().commit(static_cast<std::size_t>(count));
+    const bool is_retryable = count < 0 && (errno == EINTR || errno == EAGAIN);
+    if (count < 0 && !is_retryable)
+        reader_.fail(std::generic_category().message(errno), input_failed);
+    if (count > 0 && is_direct) reserved_bytes_ = {space, static_cast<std::size_t>(count)};
+    if (count > 0 && !is_direct) reader_.bytes().commit(static_cast<std::size_t>(count));
     if (count == 0) reader_.end();
 }
 
@@ -144,9 +145,9 @@ std::optional<Outgoing> Lines::next() {
     if (left_ == 0) return std::nullopt;
     Session* const session = options_.session;
     if (options_.greeting_wait > ev::Duration::zero()) {
-        const ev::Time greeted = session->state_since() + options_.greeting_wait;
-        if (loop_.now() < greeted) {
-            greeting_timer_.start_at(greeted);
+        const ev::Time greeted_at = session->state_since() + options_.greeting_wait;
+        if (loop_.now() < greeted_at) {
+            greeting_timer_.start_at(greeted_at);
             return std::nullopt;
         }
     }
@@ -224,7 +225,7 @@ void Generator::fill(std::size_t begin, std::size_t end) {
 // --- Recorded messages.
 
 // A late reply must arrive as an unsolicited message, because its message was lost before.
-// Duplicate datagrams were made by the network.
+// Duplicate datagrams are not expected, because the network made them.
 Replay::Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool fast,
                Session& session, const std::function<void()>& changed,
                std::function<void(std::string_view payload)> missed)
@@ -276,8 +277,8 @@ bool Replay::is_due(const Event& message) {
     return fast_ || due <= loop_.now();
 }
 
-// Expects the event if it is an unsolicited message that has not arrived early. Without
-// recorded times, a late reply may take as long again.
+// Sets the deadline of the event if it is an unsolicited message that has not arrived yet.
+// Without recorded times, a late reply may take as long as it took when it was recorded.
 void Replay::expect(const Event& event) {
     const auto expected = outstanding_.find(next_);
     if (expected == outstanding_.end()) return;
@@ -326,8 +327,8 @@ std::string Replay::masked_text(std::string_view payload) const {
     return mask ? mask->masked(payload) : std::string(payload);
 }
 
-// Finds the first one with this payload. It may arrive earlier than recorded, by at most the
-// reply timeout.
+// Finds the first outstanding message with this payload. It may arrive earlier than recorded,
+// by at most the reply timeout.
 Replay::Outstanding::iterator Replay::find(std::string_view payload) {
     const std::vector<StoredEvent>& events = recording_->events;
     const std::string text = masked_text(payload);
@@ -336,10 +337,10 @@ Replay::Outstanding::iterator Replay::find(std::string_view payload) {
                      [](const StoredEvent& each) { return each->fate == Fate::sent; });
     const auto found = std::find_if(outstanding_.begin(), outstanding_.end(),
                                     [&](const auto& each) { return each.second.text == text; });
-    const bool early =
+    const bool is_too_early =
         found != outstanding_.end() && message != events.end() &&
         events[found->first]->at > (*message)->at + session_.options().reply_timeout;
-    return early ? outstanding_.end() : found;
+    return is_too_early ? outstanding_.end() : found;
 }
 
 Fate Replay::judge_unsolicited(std::string_view payload) {

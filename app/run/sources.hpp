@@ -90,10 +90,10 @@ public:
         std::optional<std::string> messages_file = {};  // its name, or "-" for stdin
     };
 
-    // With `whole`, messages are the bytes as they are read, not lines.
-    explicit LineReader(const Options& options, bool whole = false);
+    // If `is_raw`, messages are the bytes as they are read, not lines.
+    explicit LineReader(const Options& options, bool is_raw = false);
 
-    bufio::Buffer& bytes() { return buffer_; }  // to which the input is appended
+    bufio::Buffer& bytes() { return buffer_; }  // append the input to it
     void end() { ended_ = true; }               // the input has ended
     // Ends the input because of an error.
     void fail(const std::string& text, int status);
@@ -122,8 +122,8 @@ private:
     Trouble trouble_;
 };
 
-// Sends each line of standard input once, or each read as a message. Reads only if a message is
-// wanted and none is left, so that back-pressure slows a fast writer down.
+// Sends each line of standard input, or the bytes of each read, as a message. Reads only if a
+// message is wanted and none is left, so that back-pressure slows a fast writer down.
 //
 // If the session coalesces, many lines are sent together. With `keep`, sends nothing, but reads
 // all lines for the Generator of each connection.
@@ -256,7 +256,7 @@ private:
     std::size_t next_ = 0;            // place of the next event in the recording
     std::optional<ev::Time> origin_;  // time 0 of the recording, once the first message is due
     bool stopped_ = false;            // by the user
-    // The recorded ids of the messages in flight that expect a reply, and their own ids.
+    // Maps the recorded ids of the messages in flight that expect a reply to their new ids.
     std::map<std::uint64_t, std::uint64_t> awaited_;
     Outstanding outstanding_;  // neither arrived nor missing yet, by place
     ev::Timer due_timer_;      // the next message

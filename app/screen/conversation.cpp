@@ -82,14 +82,15 @@ int Conversation::report() {
     return outcome.status();
 }
 
-// Shows the recording. Its messages have counts of their own.
+// The messages of the recording have counts of their own.
 void Conversation::begin() {
     using std::chrono::system_clock;
     if (const Recording* const shown = options_.recording.get()) {
         for (const StoredEvent& stored : shown->events) {
             Event event = *stored;
             event.message.late = event.message.late && recorded_results_.lost > 0;
-            event.message.expected = "";  // add() then takes a late message from `lost`
+            // With any expected reply, add() no longer counts a late message as lost.
+            event.message.expected = "";
             recorded_results_.add(event);
             show(event,
                  shown->started + std::chrono::duration_cast<system_clock::duration>(
@@ -108,7 +109,8 @@ void Conversation::show(const Event& event, Transcript::WallTime at, Style note_
     const bool answered = has_message(event.fate) && has_reply(event.fate);
     Event shown = event;
     if (session_.options().listens() && event.fate == Fate::unsolicited) {
-        shown.reply.right = true;  // a user answers, and sees how long the client took
+        // A user answers it, and sees how long the client took after our last message.
+        shown.reply.right = true;
         if (session_.flushed_at() > session_.state_since())
             shown.reply.round_trip = event.at - session_.flushed_at();
     }
@@ -148,8 +150,8 @@ void Conversation::session_changed() {
     if (is_open())
         for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
     if (opened && quitting_) session_.finish();
-    const bool over = session_.state() == State::closed || session_.state() == State::idle;
-    if (over && (quitting_ || session_.out_of_time())) loop_.stop();
+    const bool is_over = session_.state() == State::closed || session_.state() == State::idle;
+    if (is_over && (quitting_ || session_.out_of_time())) loop_.stop();
 }
 
 void Conversation::report_state() {
@@ -218,9 +220,9 @@ void Conversation::quit_when_answered() {
     session_.finish();
 }
 
-// The session reports the lost messages and then its end, from the loop. Then session_changed()
-// stops the loop. A session that has already reported its end reports nothing more, so quit()
-// stops the loop.
+// The session reports the lost messages and then its end from the loop, and session_changed()
+// then stops the loop. A session that has already reported its end reports nothing more, so
+// quit() stops the loop itself.
 void Conversation::quit() {
     quitting_ = true;
     session_.disconnect();
@@ -251,12 +253,12 @@ void Conversation::send(const std::string& line) {
     if (!options_.connects) return refuse(line, no_target);
     if (quitting_) return refuse(line, "not sent; yodel quits once all replies have arrived");
     queued_lines_.push_back(line);
-    const bool again = reconnects_to_send(session_);
-    add_note((again ? "connecting again to send: "
-                    : "not connected; will be sent once connected: ") +
+    const bool reconnects = reconnects_to_send(session_);
+    add_note((reconnects ? "connecting again to send: "
+                         : "not connected; will be sent once connected: ") +
                  line,
              Style::warn);
-    if (again) session_.connect();
+    if (reconnects) session_.connect();
 }
 
 // Sends nothing if any of the messages is refused.

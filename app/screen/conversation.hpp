@@ -63,7 +63,7 @@ protected:
     void quit();
     void disconnect();
     // Disconnects and connects again. If a retry has only just succeeded, the user may not have
-    // noticed. In that case adds a note to the log instead; the next call reconnects.
+    // noticed. Then it only adds a note to the log, and the next call reconnects.
     void reconnect();
 
     void add_note(std::string_view text, ui::Style style = ui::Style::dim);
@@ -80,7 +80,7 @@ protected:
     const Transcript& transcript() const { return transcript_; }
     // Returns the counts of the session or, until a message is sent, of the recording.
     const Results& results() const;
-    // Returns results() as they were a minute ago, give or take a second, or null if they are
+    // Returns results() as they were a minute ago, to within a second, or null if they are
     // those of the recording.
     const Results* results_a_minute_ago() const;
     const PercentileHistory& percentile_history() const { return percentile_history_; }
@@ -124,7 +124,8 @@ private:
     std::deque<ev::Duration> recent_round_trips_;
     Session::State reported_state_ = Session::State::idle;  // the last state in the log
     bool half_close_noted_ = false;  // the log reports a half-close by the server
-    // Many attempts to connect that fail for the same reason are reported once.
+    // The last reported failure to connect. A failure for the same reason is not reported
+    // again.
     bufio::End reported_failure_;
     bool retried_ = false;  // a retry, not a key, opened this connection
     Session session_;

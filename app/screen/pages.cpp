@@ -24,7 +24,7 @@ namespace {
 // about `shown_bytes_before` bytes before it.
 constexpr std::size_t max_shown = 16 * 1024;
 constexpr std::size_t shown_bytes_before = 128;
-// Maximum bytes of a message that is decoded, because the page is composed for each drawing.
+// A longer message is not decoded, because the page is composed again for each drawing.
 constexpr std::size_t max_decoded = 64 * 1024;
 constexpr std::size_t no_byte = std::string::npos;
 
@@ -147,7 +147,7 @@ void add_tls(PageRows& page, const bufio::TlsFacts& tls) {
     for (const std::string& link : tls.chain) page.add_fact("chain", link);
 }
 
-// Adds a figure and, if there is one, that of the last minute.
+// Adds a figure and, unless it is empty, the figure of the last minute.
 void add_figure(PageRows& page, const char* name, const std::string& figure,
                 const std::string& recent, Style style = Style::normal) {
     page.add_fact(name,

@@ -36,7 +36,7 @@ using Client = ScreenClient;
 // The key bar has the order of the table, except that ^D is its last entry.
 const ui::Binding<Client> Client::table[] = {
     {ui::keys(ui::ctrl('d')), [](Client& c) { c.quit_when_answered(); }, "Quit",
-     "^D on an empty line: once all replies are in; ^C twice: immediately", "^D Quit"},
+     "^D on an empty line, after all replies; ^C twice, immediately", "^D Quit"},
     {ui::keys(ui::plain(KeyCode::enter)), [](Client& c) { c.submit(); }, "Enter",
      "send the line; if it is empty, open the selected message (e: edit it)"},
     {ui::keys(ui::plain(KeyCode::up), ui::ctrl('p')), [](Client& c) { c.browse(true); },
@@ -50,10 +50,10 @@ const ui::Binding<Client> Client::table[] = {
     {ui::keys(ui::plain(KeyCode::page_down)),
      [](Client& c) { c.transcript().scroll(1); }},
     {ui::keys(ui::alt('<')), [](Client& c) { c.transcript().scroll_to_start(); }, "M-< M->",
-     "go to the first, to the last message"},
+     "go to the first or to the last message"},
     {ui::keys(ui::alt('>')), [](Client& c) { c.transcript().scroll_to_end(); }},
     {ui::keys(ui::alt(KeyCode::up)), [](Client& c) { c.transcript().select_older(); },
-     "M-Up M-Down", "select a message; then also Up and Down"},
+     "M-Up M-Down", "select a message; Up and Down then select others"},
     {ui::keys(ui::alt(KeyCode::down)), [](Client& c) { c.transcript().select_newer(); }},
     {ui::keys(ui::plain(KeyCode::f1), ui::alt('?')),
      [](Client& c) { c.pages_.push_back({&Client::key_rows}); }, "F1 M-?",
@@ -81,7 +81,7 @@ const ui::Binding<Client> Client::table[] = {
     {ui::keys(ui::plain(KeyCode::f9), ui::alt('o')),
      [](Client& c) { c.toggle_file(); }, "F9 M-o",
      "start or stop a transcript file", "F9 Record"},
-    {ui::keys(ui::alt('/')), [](Client& c) { c.mode_.emplace<Find>(); }, "M-/ n N",
+    {ui::keys(ui::alt('/')), [](Client& c) { c.mode_.emplace<MessageSearch>(); }, "M-/ n N",
      "search the messages, or an opened message; next, previous match", "M-/ Find"},
     {ui::keys(ui::alt('w')), [](Client& c) { c.copy(); }, "M-w",
      "copy the selected or opened message to the terminal's clipboard"},
@@ -140,7 +140,7 @@ bool ScreenClient::press_in(ui::HistorySearch& search, const ui::Key& key) {
     return cancelled;
 }
 
-bool ScreenClient::press_in(Find& find, const ui::Key& key) {
+bool ScreenClient::press_in(MessageSearch& find, const ui::Key& key) {
     const bool on_page = !pages_.empty();
     const bool cancelled = is_cancel(key);
     const int step = key.chord == ui::plain(U'n') ? 1 : key.chord == ui::plain(U'N') ? -1 : 0;
@@ -169,11 +169,11 @@ bool ScreenClient::press_in(Find& find, const ui::Key& key) {
 // effect. Enter and the cancelling keys only close the page on top.
 bool ScreenClient::press_in(Page& page, const ui::Key& key) {
     const ui::Chord chord = ui::without_alt(key.chord);
-    const bool up = chord == ui::plain(KeyCode::up);
-    if (!page.notable.empty() && (up || chord == ui::plain(KeyCode::down))) {
+    const bool is_up = chord == ui::plain(KeyCode::up);
+    if (!page.notable.empty() && (is_up || chord == ui::plain(KeyCode::down))) {
         const std::size_t at = page.selected.value_or(0);
-        page.selected = up || !page.selected ? at - std::min<std::size_t>(at, 1)
-                                             : std::min(at + 1, page.notable.size() - 1);
+        page.selected = is_up || !page.selected ? at - std::min<std::size_t>(at, 1)
+                                                : std::min(at + 1, page.notable.size() - 1);
         find_on_page(Style::selected);
         return true;
     }
@@ -196,9 +196,9 @@ bool ScreenClient::press_in(Page& page, const ui::Key& key) {
             editor_.set(std::move(line));
         return true;
     }
-    const bool back = key.chord == ui::plain(KeyCode::enter) || is_cancel(key);
-    pages_.erase(back ? pages_.end() - 1 : pages_.begin(), pages_.end());
-    return back;
+    const bool closes_one = key.chord == ui::plain(KeyCode::enter) || is_cancel(key);
+    pages_.erase(closes_one ? pages_.end() - 1 : pages_.begin(), pages_.end());
+    return closes_one;
 }
 
 // Scrolls by a row, by a window less one row, or to an end. Returns false if the key does none
@@ -219,8 +219,8 @@ bool ScreenClient::scroll(Page& page, const ui::Chord& chord) const {
     return false;
 }
 
-// Scrolls the page on top to the first row with a part in this style, or to the next one below
-// (`step` 1) or above (-1) the row found last. Returns false if there is none.
+// Scrolls the page on top to the first row with a part in this style, or to the next such row
+// below (`step` 1) or above (-1) the row found last. Returns false if there is no such row.
 bool ScreenClient::find_on_page(Style style, int step) {
     Page& page = pages_.back();
     const Rows rows = (this->*page.compose)(terminal().size().columns);
@@ -308,7 +308,7 @@ Rows ScreenClient::key_rows(int width) {
     add_keys(bindings);
     const bool splits = ends_with_newline(*session().options().framing);
     page.add_title("Line editing");
-    page.add_fact("M-Enter", splits ? "a newline: with this framing, a new message"
+    page.add_fact("M-Enter", splits ? "a newline, which begins a new message with this framing"
                                     : "a newline in the message");
     add_keys(ui::LineEditor::bindings);
     for (const SignGroup& group : sign_groups) {
@@ -416,7 +416,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
         append_hints(row, text, width);
         return row;
     }
-    auto* const find = std::get_if<Find>(&mode_);
+    auto* const find = std::get_if<MessageSearch>(&mode_);
     if (find) ui::append(row, find->failed ? "not found: " : "find: ", Style::dim);
     if (escaped_) ui::append(row, "Esc- ", Style::dim);
     ui::LineEditor& editor = find ? find->text : editor_;
@@ -440,15 +440,15 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
 
 ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
                                  ui::Frame& frame) const {
-    // Truncates a long match before it is converted to a row. A column needs at most 20 bytes,
-    // for a base character and its marks.
+    // A long match is truncated before it becomes a row. A column contains at most 20 bytes, of
+    // a base character and its combining marks.
     const std::size_t max_bytes = 20 * static_cast<std::size_t>(width);
     ui::Row row;
     ui::append(row, search.failed() ? "not in the history: " : "search: ", Style::dim);
     ui::append_escaped(row, search.query());
     frame.cursor_column = ui::display_width(row);
     if (search.query().empty())
-        append_hints(row, "search the history; ^R again: older; Esc goes back", width);
+        append_hints(row, "search the history; ^R again finds older; Esc goes back", width);
     else
         ui::append(row, " - ", Style::dim);
     ui::append_escaped(row, search.match().substr(0, max_bytes));
@@ -460,7 +460,7 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
 std::string ScreenClient::hint_text() const {
     if (quit_timer_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;
-    if (const auto* const find = std::get_if<Find>(&mode_)) {
+    if (const auto* const find = std::get_if<MessageSearch>(&mode_)) {
         if (!find->found) return {};
         const std::string outcome = find->failed ? "no more matches; " : "";
         if (!pages_.empty()) return outcome + "n next, N previous; Esc goes back";

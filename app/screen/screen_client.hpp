@@ -40,19 +40,19 @@ private:
     static const ui::Binding<ScreenClient> table[];
 
     // What the keys act on first. Each mode ends itself.
-    struct Typing {};  // the page on top, or the line with the keys of `bindings`
-    struct Find {      // searches the messages, or the message on the page on top
+    struct Typing {};       // the page on top, or the line with the keys of `bindings`
+    struct MessageSearch {  // searches the messages, or the message on the page on top
         ui::LineEditor text = {};
-        bool found = false;   // n and N find more matches
-        bool failed = false;  // there was no match, and no key has been pressed since
+        bool found = false;   // if true, n and N find more matches
+        bool failed = false;  // the last key found no match
     };
-    using Mode = std::variant<Typing, ui::HistorySearch, Find>;
+    using Mode = std::variant<Typing, ui::HistorySearch, MessageSearch>;
 
     // A page that covers the messages, in a window that keys scroll. It is composed again for
     // each drawing, so that it follows changes of its content and of the width.
     struct Page {
         Rows (ScreenClient::*compose)(int width);       // all rows of the page on top
-        std::optional<Transcript::Entry> message = {};  // on the page, if any
+        std::optional<Transcript::Entry> message = {};  // the opened one, on its page
         std::vector<Transcript::Entry> notable = {};    // on the statistics page
         std::optional<std::size_t> selected = {};       // an index in `notable`
         ui::Needle needle = {};                         // its matches are marked
@@ -69,10 +69,10 @@ private:
     void stalled(bool stalled) override { session().pause(stalled); }
     void draw() override;
 
-    // Each may end its mode. Returns false if the key still must have its usual effect.
+    // Each may end its mode. Returns false if the key must also have its usual effect.
     static bool press_in(Typing&, const ui::Key&) { return false; }
     bool press_in(ui::HistorySearch& search, const ui::Key& key);
-    bool press_in(Find& find, const ui::Key& key);
+    bool press_in(MessageSearch& find, const ui::Key& key);
     bool press_in(Page& page, const ui::Key& key);
     bool scroll(Page& page, const ui::Chord& chord) const;
     bool find_on_page(ui::Style style, int step = 0);
@@ -106,7 +106,7 @@ private:
     ui::LineEditor editor_;
     ui::History history_;
     Mode mode_;
-    bool escaped_ = false;     // after Esc: the next key counts as pressed with Alt
+    bool escaped_ = false;     // Esc was pressed: the next key counts as pressed with Alt
     std::vector<Page> pages_;  // over the messages, the last one on top
     std::string notice_;       // replaces the input line until the next key
     ev::Timer quit_timer_;     // runs while another ^C quits

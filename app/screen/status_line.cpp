@@ -59,10 +59,10 @@ void add_tls(const auto& add, const bufio::TlsFacts& tls) {
     if (tls.not_after.empty()) return;  // the peer has no certificate
     if (!tls.faults_text.empty())
         return add(Priority::trust, status_word::unverified, Style::status_bad);
-    const bool soon = tls.days_left < 14;
-    add(soon ? Priority::trust : Priority::detail,
+    const bool is_expiring = tls.days_left < 14;
+    add(is_expiring ? Priority::trust : Priority::detail,
         glyph::right.text() + std::to_string(tls.days_left) + "d",
-        soon ? Style::status_warn : Style::status);
+        is_expiring ? Style::status_warn : Style::status);
 }
 
 void add_counts(const auto& add, const Session& session, const Results& results) {

@@ -142,7 +142,7 @@ const Transcript::Entry* Transcript::answer_to(const Message& message) const {
 
 void Transcript::show_hex(bool hex) {
     hex_ = hex;
-    if (top_) top_->unit = 0;  // its unit does not exist in the other form
+    if (top_) top_->unit = 0;  // the other form has other units
 }
 
 void Transcript::next_timestamps() {

@@ -41,11 +41,11 @@ public:
     struct Limits {
         std::size_t entries = 100'000;
         std::size_t bytes = 36 << 20;  // of all entries, including overhead
-        std::size_t head = 4096;       // bytes of a message that are shown and searched
+        std::size_t head = 4096;       // first bytes of a message, which are shown and searched
     };
 
-    // If replies are `checked`, right ones are marked. With `resp`, they are Redis values,
-    // shown as by redis-cli, except in the hex view.
+    // If replies are `checked`, right ones are marked. With `resp`, replies are Redis values,
+    // which are shown as by redis-cli except in the hex view.
     Transcript(bool checked, bool resp, Limits limits)
         : replies_checked_(checked), resp_(resp), limits_(limits) {}
 
@@ -103,7 +103,7 @@ private:
 
         auto operator<=>(const Place&) const = default;
     };
-    // The first unit of a row, independent of the width.
+    // A place that does not depend on the width: the first unit of a row.
     struct Anchor {
         Id id = 0;
         std::size_t unit = 0;  // index in the entry's layout

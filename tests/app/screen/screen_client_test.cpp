@@ -97,7 +97,7 @@ TEST_CASE("each key works as its help explains") {
             last second)"},
         {"the search of the history",
          R"(ECHO first; ECHO second; keys ^R
-            last "search: search the history; ^R again: older; Esc goes back"
+            last "search: search the history; ^R again finds older; Esc goes back"
             keys ^G; last ; keys ^R fir; last search: fir - first; keys ^E; last first
             keys ^U ^R nowhere; last not in the history: nowhere - second; keys ^G; last
             keys ^R sec; keys Esc; last ; keys ^R sec; keys ^C; last "^C again to quit")"},
@@ -197,7 +197,7 @@ TEST_CASE("each key works as its help explains") {
         {"the page of keys",
          R"(-f line; keys F1; row 1 Keys; row 2 Quit        ^D on; row 22 ● up
             last "Esc goes back; Up Down PgUp PgDn scroll"; shows Up Dn ^P ^N go through the history; row 24 F1 Keys; keys PgDn
-            shows M-Enter     a newline: with this framing, a new message; keys PgDn; shows … 
+            shows M-Enter     a newline, which begins a new message with this framing; keys PgDn; shows … 
             keys PgDn PgDn PgDn PgDn; shows this cell's share; keys x; last x; hides on an empty line)"},
         {"scrolling a page by rows, by windows and to its ends",
          R"(size 6x80; keys F1; row 1 Keys; keys Down; row 1 Quit; keys Up Up; row 1 Keys
@@ -259,7 +259,7 @@ TEST_CASE("a second ^C quits, whatever the first one ended") {
     });
 }
 
-TEST_CASE("^D quits once all replies are in") {
+TEST_CASE("^D quits once all replies have arrived") {
     play_each<ScreenScript>({
         {"at once", "shows connected; keys ^D; peer got the end; shows closing; peer ends; "
                     "stops; status 0"},

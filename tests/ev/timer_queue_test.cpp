@@ -143,53 +143,6 @@ TEST_CASE("the queue agrees with an ordered multimap", "[queue]") {
     twins.finish();
 }
 
-TEST_CASE(
-    "timers come due by deadline and order of starting, but not in the turn that starts them",
-    "[queue]") {
-    // a5 starts the timer a for 5 ms, -a cancels it, | begins a turn and shows the time until
-    // which nothing is due, and @5 shows the timers that are due at 5 ms.
-    const struct {
-        const char *name, *words, *shown;
-    } rows[] = {
-        {"equal deadlines", "b5 a5 c5 | @4 @5", "5 b a c"},
-        {"restarted to the same deadline", "a5 b5 | a5 | @5", "5 5 b a"},
-        {"canceled in the middle", "a77 b11 c110 d88 e99 f22 g33 | -d | @33 | @110 |",
-         "11 11 b f g 77 a e c none"},
-        {"postponed", "a10 b15 | a11 a19 | @14 | @18 | @19 |", "10 10 15 b 19 a none"},
-        {"restarted for an earlier time", "a10 b15 | b5 | @9 | @10 |", "10 5 b 10 a none"},
-        {"started during the turn", "a50 b1 | c0 a2 b3 @10 | @10", "1 0 c a b"},
-        {"canceled at the top", "a1 b2 | -a -a | @2", "1 2 b"},
-        {"none", "| a1 -a |", "none none"},
-    };
-    for (const auto& row : rows) {
-        INFO(row.name);
-        TimerQueue queue;
-        std::map<char, TimerQueue::Item> timers;
-        std::string shown;
-        std::istringstream in(row.words);
-        for (std::string word; in >> word;) {
-            const auto number = [&] { return at(1ms * std::stoi(word.substr(1))); };
-            if (word == "|") {
-                const Time next = queue.begin_turn();
-                shown += next == Time::max()
-                             ? " none"
-                             : ' ' + std::to_string(next.time_since_epoch() / 1ms);
-            } else if (word[0] == '@') {
-                while (auto* const due = queue.pop_due(number()))
-                    for (const auto& [letter, timer] : timers)
-                        if (&timer == due) shown += std::string(" ") + letter;
-            } else if (word[0] == '-') {
-                queue.remove(timers[word[1]]);
-            } else {
-                queue.start(timers[word[0]], number());
-            }
-        }
-        CHECK(shown.substr(1) == row.shown);
-        for (auto& [letter, timer] : timers) queue.remove(timer);
-        CHECK(queue.empty());
-    }
-}
-
 TEST_CASE("entries of destroyed and restarted timers do not pile up", "[queue]") {
     TimerQueue queue;
     TimerQueue::Item earlier;

@@ -42,7 +42,7 @@ struct Failed {
     std::string received = {};  // the beginning of the right reply, or another reply
     int status = success;       // the program's status if there is no connection
     Cause cause = {};
-    std::size_t number = 0;                // the check
+    std::size_t number = 0;                // of the check
     std::size_t see = 0;                   // number of an earlier check with the same cause
     std::vector<std::string> traces = {};  // sent and received bytes
 };
@@ -237,7 +237,7 @@ public:
         if (!in_time) throw Failed{"the server did not close" + exam_.in_time, Failed::silent};
         if (session_.end().reason != bufio::Reason::clean) throw Failed{end_text(session_)};
     }
-    // The server sees a reset if it has sent more than was read.
+    // The server gets a reset unless everything that it has sent was read.
     void leave() { session_.disconnect(); }
 
     bool ended() const { return closed() || session_.input_ended(); }
@@ -297,7 +297,7 @@ private:
 
     Examination& exam_;
     const std::size_t number_;
-    // Messages, and the bytes of a stream as one message.
+    // Each element is a message, or contains all bytes of a stream.
     std::deque<std::string> queue_;
     std::deque<std::string> expected_;
     std::deque<std::string> received_;
@@ -320,8 +320,8 @@ void send_cut(Examination& exam, std::size_t first, std::size_t last) {
         client.queue(text).send_part(cut, 100ms).expect();
 }
 
-// Echoes a message on another connection. If the reply waits until the first connection has
-// closed, that proves the cause.
+// Expects an echo on another connection. If it arrives only once the first connection has
+// closed, `cause` is proven.
 void echo_beside(Examination& exam, Client& first, const char* cause) {
     std::optional<Client> second;
     try {
@@ -351,7 +351,7 @@ void byte_by_byte(Examination& exam) {
     client.expect();
 }
 
-// Opens a WebSocket by hand, because a transport sends no fragments. The server may echo them
+// Opens a WebSocket by hand, because a transport never fragments. The server may echo them
 // as fragments, send the pong after the message, and send pings of its own.
 void fragments(Examination& exam) {
     Session::Options plain = exam.options;
@@ -524,7 +524,7 @@ Cause cause_of_values(Examination& exam) {
     return {echoes("a\xc3\xa9z") && !echoes("a\x80z") ? "decoded as UTF-8" : ""};
 }
 
-// Looks for evidence in the reply, or sends more messages. Throws like a check.
+// Looks for evidence in the reply, and sends further messages. Throws as a check does.
 Cause cause_of(const Failed& failed, Examination& exam) {
     const std::string_view whole = exam.payload_of(failed.expected);
     const std::string_view part = exam.payload_of(failed.received);

@@ -230,9 +230,9 @@ void CommandLine::check() const {
         }
     for (const GivenOption& each : given) {
         if (each.needs.empty() || has(each.needs)) continue;
-        const bool scheme_needed = each.needs == "tls" && has("ws://");
+        const bool needs_scheme = each.needs == "tls" && has("ws://");
         throw UsageError(each.written + " needs " +
-                         alternatives(scheme_needed ? "wss://" : each.needs));
+                         alternatives(needs_scheme ? "wss://" : each.needs));
     }
 }
 

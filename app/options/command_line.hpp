@@ -84,7 +84,7 @@ std::vector<Option> common_options();  // --no-sandbox, --help and --version
 // Returns a parser of values. `parse` returns an optional value, or true if the text itself is
 // a valid value. The error is "TEXT is not EXPECTED".
 template <class Parse, class Text>
-constexpr auto kind(Parse parse, Text expected) {
+constexpr auto value_parser(Parse parse, Text expected) {
     return [=](const std::string& text) {
         const auto value = parse(text);
         if (!value) throw UsageError(in_quotes(text) + " is not " + expected);
@@ -96,10 +96,10 @@ constexpr auto kind(Parse parse, Text expected) {
 }
 
 inline constexpr auto duration_value =
-    kind(parse_duration, "a duration such as 1.5s, 200ms or 2m");
+    value_parser(parse_duration, "a duration such as 1.5s, 200ms or 2m");
 inline constexpr const char* a_size = "a size such as 512, 64k or 32M";
-inline constexpr auto size_value = kind(parse_size, a_size);
-inline constexpr auto positive_size_value = kind(
+inline constexpr auto size_value = value_parser(parse_size, a_size);
+inline constexpr auto positive_size_value = value_parser(
     [](std::string_view text) {
         const auto size = parse_size(text);
         return size && *size > 0 ? size : std::nullopt;
@@ -109,8 +109,8 @@ inline constexpr auto positive_size_value = kind(
 // Returns a parser of numbers from 1 to `max`. The error text appends `more`, which tells what
 // else the option takes.
 inline auto number_up_to(unsigned max, const std::string& more = {}) {
-    return kind([max](std::string_view text) { return parse_number(text, 1, max); },
-                "a number from 1 to " + std::to_string(max) + more);
+    return value_parser([max](std::string_view text) { return parse_number(text, 1, max); },
+                        "a number from 1 to " + std::to_string(max) + more);
 }
 
 // Returns a parser that accepts only these words.
@@ -135,8 +135,8 @@ inline void store(std::optional<ev::Duration>& limit, const std::string& text) {
     if (*limit == ev::Duration::zero()) limit.reset();
 }
 
-// Return an action that sets the flag, or stores the argument of the option as a value of its
-// type or as the parser returns it. The referenced variable must outlive the table.
+// Return an action that sets a flag, or converts the argument of the option and stores it: by
+// the parser or, without one, by the type of the variable, which must outlive the table.
 template <class To>
 auto into(To& to) {
     return [&to](const std::string& text) { store(to, text); };
@@ -156,8 +156,8 @@ auto set(To& to, To value) {
 
 const Framing* framing_value(const std::string& text, bool can_echo);
 
-// Throws if the option asks for a family, and the host is a numeric address of the other one.
-// Does not look up names. `option` is -4 or -6 by default.
+// Throws if the host is a numeric address of another family than `family`. Does not look up
+// names. `option`, which the error names, is -4 or -6 by default.
 void check_family(int family, const std::string& host, std::string option = {});
 
 }  // namespace yodel

@@ -13,7 +13,7 @@ struct Target {
     GivenOption given = {};     // the scheme or the target, as an option
     std::string host = {};      // an IPv6 address without its brackets
     std::string service = {};   // a port or the name of a service
-    std::string path = {};      // a unix-domain socket
+    std::string path = {};      // a Unix-domain socket
     std::string resource = {};  // the path and query of ws:// and wss://
 };
 
@@ -28,7 +28,7 @@ inline constexpr TargetForm to_accept{.schemes = true, .lone_port = true};
 inline constexpr TargetForm to_listen{.lone_port = true};
 inline constexpr TargetForm to_redirect{.lone_host = true};
 
-// Takes a target from the beginning of `words`, of which there must be one. ws:// and wss://
+// Takes a target from the beginning of `words`, which must not be empty. ws:// and wss://
 // have default ports and take a path: HOST[:PORT][/PATH]. Throws UsageError.
 Target take_target(std::vector<std::string>& words, const TargetForm& form);
 

@@ -17,27 +17,29 @@ namespace {
 // --- Values.
 
 constexpr auto port_value =
-    kind([](std::string_view text) { return parse_number(text, 1, 65535).has_value(); },
-         "a port from 1 to 65535");
-constexpr auto source_address = kind(
+    value_parser([](std::string_view text) { return parse_number(text, 1, 65535).has_value(); },
+                 "a port from 1 to 65535");
+constexpr auto source_address_value = value_parser(
     [](const std::string& text) {
         return text == "localhost" || numeric_family(text) != AF_UNSPEC;
     },
     "a numeric address");
-constexpr auto protocol =
-    kind([](std::string_view text) { return !text.empty() && text.size() <= 255; },
-         "a protocol name of 1 to 255 bytes");
-constexpr auto subprotocol = kind(websocket::is_token, "the name of a subprotocol");
-constexpr auto header =
-    kind(websocket::is_header,
-         "a header that can be added, such as \"Origin: https://example.com\"");
-constexpr auto groups = kind(bufio::TlsContext::knows_groups,
-                             "a list of groups that OpenSSL knows, such as X25519:P-256");
-// SHA-256 in base64: 32 bytes in 44 characters.
-constexpr auto pin = kind(
+constexpr auto protocol_value =
+    value_parser([](std::string_view text) { return !text.empty() && text.size() <= 255; },
+                 "a protocol name of 1 to 255 bytes");
+constexpr auto subprotocol_value =
+    value_parser(websocket::is_token, "the name of a subprotocol");
+constexpr auto header_value =
+    value_parser(websocket::is_header,
+                 "a header that can be added, such as \"Origin: https://example.com\"");
+constexpr auto groups_value =
+    value_parser(bufio::TlsContext::knows_groups,
+                 "a list of groups that OpenSSL knows, such as X25519:P-256");
+// In base64, the 32 bytes of a SHA-256 hash have 44 characters.
+constexpr auto pin_value = value_parser(
     [](std::string_view text) { return text.starts_with("sha256//") && text.size() == 8 + 44; },
     "sha256// followed by 44 characters of base64");
-constexpr auto retries_value = kind(
+constexpr auto retries_value = value_parser(
     [](std::string_view text) {
         return text == "forever" ? Session::forever : parse_number(text, 0, 1'000'000);
     },
@@ -155,7 +157,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
             {"-6", "", set(endpoint.family, AF_INET6), "4 unixsock"},
             {"-n", "", into(endpoint.numeric), "unixsock"},
             {"-s, --source=ADDR", "connect from this address",
-             into(endpoint.source_host, source_address), "unixsock listen"},
+             into(endpoint.source_host, source_address_value), "unixsock listen"},
             {"-p, --source-port=PORT", "connect from this port",
              into(endpoint.source_port, port_value), "unixsock listen many"},
             {"--connect-to=ADDR", "connect to ADDR[:PORT]; keep the target's name",
@@ -190,17 +192,17 @@ std::vector<Option> tls_options(ClientOptions& to) {
             {"-E, --cert=FILE", "certificate and chain (PEM); --key FILE is its key",
              into(tls.certificate), "udp", "tls"},
             {"--key=FILE", "", into(tls.key), "udp", "cert"},
-            {"--alpn=A,B", "protocols to offer with ALPN", into(tls.alpn, list_of(protocol)),
-             "udp listen", "tls"},
+            {"--alpn=A,B", "protocols to offer with ALPN",
+             into(tls.alpn, list_of(protocol_value)), "udp listen", "tls"},
             {"--groups=A:B", "key exchange groups to offer, such as X25519:P-256",
-             into(tls.groups, groups), "udp listen", "tls"},
+             into(tls.groups, groups_value), "udp listen", "tls"},
             {"--tls-min=V", "minimum version: 1.2 or 1.3 (1.2); also --tls-max",
              into(tls.min_version, version), "udp listen", "tls"},
             {"--tls-max=V", "", into(tls.max_version, version), "udp listen", "tls"},
             {"--cacert=FILE", "trust these CA certificates, not the system's",
              into(tls.ca_file), "udp listen", "tls"},
             {"--pinnedpubkey=PIN", "trust only this public key, sha256//BASE64",
-             add_to(tls.pins, pin), "udp listen", "tls"},
+             add_to(tls.pins, pin_value), "udp listen", "tls"},
             {"-k, --insecure", "accept any certificate", set(tls.verify, false), "udp listen",
              "tls"}};
 }
@@ -236,9 +238,9 @@ std::vector<Option> message_options(ClientOptions& to) {
             {"--escapes", "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
              into(to.run.escapes), "z replay examine raw generator"},
             {"--header=LINE", "ws://: add \"NAME: VALUE\" to the request",
-             add_to(to.websocket.headers, header), "listen", "ws://"},
+             add_to(to.websocket.headers, header_value), "listen", "ws://"},
             {"--subprotocol=A,B", "ws://: protocols to offer; --ping D pings if idle",
-             into(to.websocket.subprotocols, list_of(subprotocol)), "listen", "ws://"},
+             into(to.websocket.subprotocols, list_of(subprotocol_value)), "listen", "ws://"},
             {"--ping=D", "", into(session.ping), "z examine", "ws://"}};
 }
 

@@ -41,8 +41,8 @@ struct LoadOptions : ClientOptions {
     bool threads_auto = false;  // may reduce the number of threads
 };
 
-// Parse and check the command line. After --help or --version only that flag is set. Throw
-// UsageError.
+// Parse and check the command line. After --help or --version, only that flag is set. Both
+// throw UsageError.
 YodelOptions parse_yodel_options(int argc, char* argv[]);
 LoadOptions parse_load_options(int argc, char* argv[]);
 
@@ -66,7 +66,7 @@ void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recor
 
 // Sets the source, the schedule and the messages of the run. Call it after parsing: it looks at
 // standard input, and reads the file of --messages, of at most 64 MiB. Throws UsageError, and
-// FileError if the file cannot be read, is empty or, with the line's number, if a line cannot
+// FileError if the file is empty or cannot be read, or if a line, which the error names, cannot
 // be sent.
 void plan_load(LoadOptions& options);
 

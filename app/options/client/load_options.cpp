@@ -17,7 +17,7 @@ namespace yodel {
 
 namespace {
 
-constexpr auto rate_in_thousandths = kind(
+constexpr auto rate_in_thousandths = value_parser(
     [](std::string_view text) {
         const auto rate = parse_rate(text);
         return rate && *rate >= 0.001 && *rate <= 10e6
@@ -26,9 +26,9 @@ constexpr auto rate_in_thousandths = kind(
     },
     "a rate from 0.001 to 10M per second, such as 50, 2.5 or 20k");
 constexpr auto time_value =
-    kind(parse_timestamp, "a time such as 2026-12-01T10:00:00Z, or +5s");
+    value_parser(parse_timestamp, "a time such as 2026-12-01T10:00:00Z, or +5s");
 constexpr auto lifetime_value =
-    kind(parse_duration, "a number of messages or a time with a unit, such as 10s");
+    value_parser(parse_duration, "a number of messages or a time with a unit, such as 10s");
 
 // Two rates are the first and the last rate of a climb.
 void set_rate(LoadOptions& to, const std::string& text) {
@@ -229,7 +229,7 @@ std::string load_help() {
     LoadOptions unused;
     return "usage: yodel-load [options] [TARGET]\n"
            "Sends messages on many connections at planned times, and times and checks every\n"
-           "reply. TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]; none: its own\n" +
+           "reply. TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]; default: own\n" +
            help_text(load_table(unused)) + argument_help() +
            "See yodel-load(1). yodel talks to a server; yodeld is an echo server.\n";
 }

@@ -7,9 +7,9 @@ namespace yodel {
 
 namespace {
 
-// The minimum is below the time for sending a message, so a shorter interval could only fall
+// Sending a message takes longer than the minimum, so a shorter interval could only fall
 // behind. A duration that rounds to 0 is refused, because 0 means a closed loop.
-constexpr auto interval_value = kind(
+constexpr auto interval_value = value_parser(
     [](std::string_view text) {
         const auto value = parse_duration(text);
         const bool is_zero =
@@ -154,7 +154,7 @@ void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recor
 std::string yodel_help() {
     YodelOptions unused;
     return "usage: yodel [options] [TARGET]  Sends lines, times and checks replies.\n"
-           "TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]; none: an echo server\n" +
+           "TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]; else an echo server\n" +
            help_text(yodel_table(unused)) + argument_help() +
            "See yodel(1). yodel-load measures servers; yodeld is an echo server.\n";
 }

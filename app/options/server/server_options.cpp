@@ -11,8 +11,9 @@ namespace yodel {
 
 namespace {
 
-constexpr auto count = kind(parse_count, "a whole number");
-constexpr auto chance = kind(parse_chance, "a probability from 0 to 1, such as 0.1 or 10%");
+constexpr auto count_value = value_parser(parse_count, "a whole number");
+constexpr auto chance_value =
+    value_parser(parse_chance, "a probability from 0 to 1, such as 0.1 or 10%");
 
 // Parses DELAY or DELAY~JITTER.
 void set_delay(Faults& to, const std::string& text) {
@@ -77,18 +78,19 @@ std::vector<Option> server_table(ServerOptions& to) {
         {"Message faults:"},
         {"--delay=D[~JITTER]", "delay each echo by D, plus or minus the jitter",
          [&](auto& text) { set_delay(faults, text); }},
-        {"--drop=P", "probability that a message is dropped", into(faults.drop, chance)},
+        {"--drop=P", "probability that a message is dropped", into(faults.drop, chance_value)},
         {"--corrupt=P", "probability that a bit of a message is flipped",
-         into(faults.corrupt, chance)},
-        {"--dup=P", "probability that a message is duplicated", into(faults.dup, chance)},
+         into(faults.corrupt, chance_value)},
+        {"--dup=P", "probability that a message is duplicated", into(faults.dup, chance_value)},
         {"--reorder=P", "-u: probability that two answers are swapped",
-         into(faults.reorder, chance), "", "udp"},
-        {"--seed=N", "seed of probabilities and jitter (1)", into(faults.seed, count)},
+         into(faults.reorder, chance_value), "", "udp"},
+        {"--seed=N", "seed of probabilities and jitter (1)", into(faults.seed, count_value)},
         {"Connection faults:"},
         {"--chunk=N", "send N bytes at a time", into(faults.chunk, positive_size_value), "udp"},
-        {"--close-after=N", "close after N messages", into(faults.close_after, count),
+        {"--close-after=N", "close after N messages", into(faults.close_after, count_value),
          "udp reset-after"},
-        {"--reset-after=N", "reset after N messages", into(faults.reset_after, count), "udp"},
+        {"--reset-after=N", "reset after N messages", into(faults.reset_after, count_value),
+         "udp"},
         {"--half-close", "shut down the sending side", into(faults.half_close), "udp"},
         {"--no-read", "read nothing", into(faults.no_read), "udp"},
         {"--stall-handshake", "never answer the TLS or --ws handshake",

@@ -75,7 +75,7 @@ private:
 // Returns the lines of -V. They do not depend on the time or the place of the build.
 std::string version_text(const std::string& program, std::string_view backends);
 
-// The same for a program that parses its options, and prints --help and --version.
+// Runs a program that parses its options, and prints --help and --version.
 template <class Options>
 int run_program(const char* name, std::string_view backends, int argc, char* argv[],
                 Options (*parse)(int, char*[]), std::string (*help)(),

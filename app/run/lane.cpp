@@ -125,6 +125,7 @@ public:
     Source& source() const { return own_source ? *own_source : *lane_.source_; }
 
     bool is_open() const { return reported_state == State::open; }
+    bool is_usable() const { return is_open() && !worn; }
 
     // Copies the session's state to reported_state, and returns the previous state.
     State update_state() {
@@ -162,8 +163,7 @@ public:
     // Returns true if the connection is open and not worn out, the peer is not blocked, and the
     // memory limits allow another message.
     bool accepts_more() const {
-        if (!is_open() || session.state() != State::open) return false;
-        if (worn || options_.probe) return false;
+        if (!is_usable() || session.state() != State::open || options_.probe) return false;
         const bool streaming = own_source && !options_.window;  // a longer queue is no faster
         if (session.pending() >= (streaming ? input_high_water : peer_high_water)) return false;
         const std::size_t share = std::max(max_total_bytes_in_flight / options_.connections,
@@ -288,27 +288,24 @@ private:
         settle();
     }
 
-    // Counts and reports why the connection is closed or waits for a retry.
-    void report_end() {
-        bufio::End end = session.end();
-        const int status = exit_status(end);
-        // All connections get the same sentence, which contains no counts.
-        if (end.reason == Reason::closed_early && options_.connections > 1)
-            end = {end.reason, end.by, session.options().early_close};
-        if (status != 0 || end.reason == Reason::unclosed)
-            results_.count_failure(end_text(end, session.options(), session.tls()), status,
-                                   opened);
-        const auto facts = opened ? session.tcp() : std::nullopt;
-        if (facts) results_.add_tcp(*facts);
-        if (lane_.hooks_.owner) lane_.hooks_.owner->lane_ended(number, session, opened);
-    }
-
-    // The end of a waiting connection was already `counted` when it began to wait.
+    // Counts and reports why the connection is closed or waits for a retry. The end of a
+    // waiting connection was already `counted` when it began to wait.
     void on_ended(bool counted) {
         const bool waits = session.state() == State::waiting;
-        const int status = exit_status(session.end());
+        bufio::End end = session.end();
+        const int status = exit_status(end);
         if (!waits) source().closed();
-        if (!counted) report_end();
+        if (!counted) {
+            // All connections get the same sentence, which contains no counts.
+            if (end.reason == Reason::closed_early && options_.connections > 1)
+                end = {end.reason, end.by, session.options().early_close};
+            if (status != 0 || end.reason == Reason::unclosed)
+                results_.count_failure(end_text(end, session.options(), session.tls()), status,
+                                       opened);
+            const auto facts = opened ? session.tcp() : std::nullopt;
+            if (facts) results_.add_tcp(*facts);
+            if (lane_.hooks_.owner) lane_.hooks_.owner->lane_ended(number, session, opened);
+        }
         if (waits) {
             worn = false;
             if (lane_.settled_count_ > 0) settle();
@@ -573,11 +570,15 @@ void Lane::send_due() {
     for (unsigned i = 0; i < messages_per_turn; ++i) {
         const std::optional<ev::Time> planned = schedule_->due(loop_.now());
         if (!planned) break;
-        // Send on the connection in turn or, if it is not open, on the next open one.
-        const std::size_t place = (last_planned_place_ + 1) % connections_.size();
-        const std::optional<std::size_t> open_place = next_open(place);
+        // Send on the connection in turn or, if it is not open or worn out, on the next one.
+        const std::size_t count = connections_.size();
+        const auto in_turn = [&](std::size_t skipped) {
+            return (last_planned_place_ + 1 + skipped) % count;
+        };
+        std::size_t skipped = results_.open > 0 ? 0 : count;
+        while (skipped < count && !connections_[in_turn(skipped)]->is_usable()) ++skipped;
         // Wait for a replacement connection.
-        if (options_.churns() && !open_place &&
+        if (options_.churns() && skipped == count &&
             std::any_of(connections_.begin(), connections_.end(),
                         [](const auto& each) { return each->worn; }))
             return;
@@ -585,7 +586,7 @@ void Lane::send_due() {
         if (!next) return source_->over() ? finish_all() : step_timer_.cancel();
         schedule_->pass(loop_.now());
         next->planned = *planned;
-        last_planned_place_ = open_place.value_or(place);
+        last_planned_place_ = in_turn(skipped);
         Connection& connection = *connections_[last_planned_place_];
         if (connection.accepts_more())
             connection.send(*next);
@@ -596,17 +597,6 @@ void Lane::send_due() {
     if (!warming_up()) return finish_all();
     step_timer_.start_at(schedule_->begin() + *options_.warm_up);
     schedule_.reset();
-}
-
-// Starting at `place`, searches for a connection that is open and not worn out.
-std::optional<std::size_t> Lane::next_open(std::size_t place) const {
-    const std::size_t count = connections_.size();
-    for (std::size_t i = 0; i < count && results_.open > 0; ++i) {
-        const std::size_t next = (place + i) % count;
-        const Connection& connection = *connections_[next];
-        if (connection.is_open() && !connection.worn) return next;
-    }
-    return std::nullopt;
 }
 
 // --- Ending.

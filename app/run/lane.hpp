@@ -53,7 +53,7 @@ struct RunOptions {
     OwnMessages messages = {};     // sent over and over; null for generated ones
     bool escapes = false;          // the input contains escapes such as \n and \xNN
     ev::Duration greeting_wait{};  // see Lines::Options
-    std::shared_ptr<const Recording> recording = {};  // without trouble
+    std::shared_ptr<const Recording> recording = {};  // it has no trouble
     bool fast = false;                                // see Replay
     // If true, the connections of a thread take turns with the messages of one source.
     // Otherwise only `window`, `length` and `start` of the options below apply.
@@ -124,7 +124,7 @@ public:
 
     // Opens the connections, whose sessions have these options.
     void connect(std::shared_ptr<const Session::Options> options);
-    // Fails all connections instead.
+    // Counts all connections as failed, with this end. Call it instead of connect().
     void fail(const bufio::End& end);
     // Starts sending at this time or, if later, at RunOptions::start.
     void begin_at(ev::Time time);
@@ -166,7 +166,6 @@ private:
     void begin();
     void sources_changed();
     void send_due();
-    std::optional<std::size_t> next_open(std::size_t place) const;
     void report_trouble(const Source* source);
 
     void stop_sending(Stage next);

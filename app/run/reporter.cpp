@@ -68,12 +68,6 @@ std::string phases_text(const Session& session, const char* connect) {
     return text + " ms";
 }
 
-std::string attempt_text(const Session& session) {
-    const bool is_tcp = session.options().endpoint.path.empty();
-    return "connected to " + session.address().text() + ", " +
-           phases_text(session, is_tcp ? "TCP" : "connect");
-}
-
 std::string connection_text(const Session& session) {
     if (session.options().listens()) return "connection from " + session.address().text();
     std::string text =
@@ -113,7 +107,9 @@ void Reporter::lane_opened(std::size_t connection, const Session& session) {
     const std::string text = connection_text(session);
     if (journal_) journal_->add_event({.reply = {.payload = text}});
     if (journal_) journal_->add_connection(session);
-    report_attempt(attempt_text(session));
+    const bool is_tcp = session.options().endpoint.path.empty();
+    report_attempt("connected to " + session.address().text() + ", " +
+                   phases_text(session, is_tcp ? "TCP" : "connect"));
     if (json() && reports_messages() && !options_.quiet)
         output_.append_line(
             connection_object(session, load() ? connection : attempt_count_).str());
@@ -292,9 +288,10 @@ std::string Reporter::part(const char* name, std::string_view payload,
 
 // --- The end.
 
-void Reporter::finish_output() {
+std::string Reporter::finish_output() {
     print_visible(std::exchange(partial_character_, {}));
     if (journal_) journal_->drain();
+    return journal_ ? journal_->trouble() : "";
 }
 
 void Reporter::add_end(const std::string& object) {

@@ -39,8 +39,8 @@ public:
         std::vector<Requirement> required = {};
     };
 
-    // The options of the run must outlive the reporter. Throws std::system_error if the journal
-    // cannot be opened.
+    // The options of the run must outlive the reporter. Throws FileError if the journal cannot
+    // be opened.
     Reporter(ev::Loop& loop, Options options, const RunOptions& run);
 
     void lane_opened(std::size_t connection, const Session& session) override;
@@ -52,14 +52,12 @@ public:
     // Standard output.
     Output& output() { return output_; }
     const Output& output() const { return output_; }
-    // Writes an incomplete last character, and the rest of the journal. Call it after the last
-    // event and before add_end().
-    void finish_output();
+    // Writes an incomplete last character, and the rest of the journal. Returns why the journal
+    // has failed, as a sentence, or an empty text if it has not. Call it after the last event
+    // and before add_end().
+    std::string finish_output();
     // Writes the end object to the recording and, with Form::json, to standard output.
     void add_end(const std::string& object);
-    bool needs_end() const {
-        return options_.form == Form::json || (journal_ && journal_->is_recording());
-    }
     // Returns true if each message is reported, not only connections and counts.
     bool reports_messages() const { return !load() || run_.from == RunOptions::From::input; }
     // A load prints replies only with `verbose`.
@@ -71,8 +69,6 @@ public:
     }
     // Returns true if connections are the result.
     bool probe() const { return run_.probe && !run_.probe_interval && !load(); }
-    // An error as a sentence, or an empty text.
-    std::string log_trouble() const { return journal_ ? journal_->trouble() : ""; }
     const std::optional<bufio::TlsFacts>& refused_certificate() const {
         return refused_certificate_;
     }
@@ -96,7 +92,7 @@ private:
 
     const Options options_;
     const RunOptions& run_;
-    const bool makes_printable_;         // standard output is a terminal; escape unsafe bytes
+    const bool makes_printable_;         // true for a terminal; unsafe bytes are escaped
     std::uint64_t attempt_count_ = 0;    // counted only with RunOptions::probe_interval
     std::size_t remark_count_ = 0;       // lines printed about connections
     std::uint64_t unterminated_id_ = 0;  // id of the message whose reply ends without a newline

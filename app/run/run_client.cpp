@@ -230,10 +230,8 @@ void RunClient::complete() {
     progress_timer_ = {};
     diagnostics().clear_temporary();
     if (interrupted_ || outcome_.signo != 0) page_.reset();
-    reporter_.finish_output();
-    if (const std::string trouble = reporter_.log_trouble(); !trouble.empty())
+    if (const std::string trouble = reporter_.finish_output(); !trouble.empty())
         outcome_.troubles.push_back({output_failed, trouble});
-    if (!reporter_.needs_end()) return;
     JsonObject end = outcome().json();
     if (reporter_.refused_certificate())
         end.object("tls", tls_object(*reporter_.refused_certificate()));

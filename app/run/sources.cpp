@@ -253,28 +253,26 @@ Replay::Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool 
 // --- Sending.
 
 std::optional<Outgoing> Replay::next() {
+    const ev::Time now = loop_.now();
     for (; !stopped_ && next_ < recording_->events.size(); ++next_) {
         const Event& event = *recording_->events[next_];
-        const bool sends = event.fate == Fate::sent;
+        const ev::Duration recorded_at = event.at.time_since_epoch();
+        if (event.fate == Fate::sent) {
+            if ((fast_ || !origin_) && waits()) return std::nullopt;
+            if (!origin_) origin_ = now - recorded_at;
+            const ev::Time due = fast_ ? ev::Time{} : *origin_ + recorded_at;
+            if (due <= now)
+                return Outgoing{.payload = event.message.payload,
+                                .planned = due,
+                                .reply = event.message.expected};
+            due_timer_.start_at(due);
+            return std::nullopt;
+        }
         // The next message may depend on this reply.
-        const bool waits_for_reply = !sends && fast_ && awaited_.contains(event.message.id);
-        if (waits_for_reply || (sends && !is_due(event))) return std::nullopt;
-        if (sends)
-            return Outgoing{.payload = event.message.payload,
-                            .planned =
-                                fast_ ? ev::Time{} : *origin_ + event.at.time_since_epoch(),
-                            .reply = event.message.expected};
+        if (fast_ && awaited_.contains(event.message.id)) return std::nullopt;
         expect(event);
     }
     return std::nullopt;
-}
-
-bool Replay::is_due(const Event& message) {
-    if ((fast_ || !origin_) && waits()) return false;
-    if (!origin_) origin_ = loop_.now() - message.at.time_since_epoch();
-    const ev::Time due = *origin_ + message.at.time_since_epoch();
-    if (!fast_ && due > loop_.now()) due_timer_.start_at(due);
-    return fast_ || due <= loop_.now();
 }
 
 // Sets the deadline of the event if it is an unsolicited message that has not arrived yet.

@@ -241,7 +241,6 @@ private:
     };
     using Outstanding = std::map<std::size_t, Unsolicited>;
 
-    bool is_due(const Event& message);
     void expect(const Event& event);
     Outstanding::iterator find(std::string_view payload);
     std::string masked_text(std::string_view payload) const;

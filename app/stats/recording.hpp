@@ -104,7 +104,7 @@ struct RecordingUse {
     std::size_t max_frame = 0;  // maximum size of a replayed payload, in bytes
 };
 
-// Adds the text of a recording, or of a load with samples, to a recording that has a name.
+// Parses the text of a recording, or of a load with samples. The recording must have a name.
 void parse_recording(Recording& recording, std::string_view text, const RecordingUse& use);
 
 // Reads a file of at most 256 MiB; "-" is standard input. Runs the loop until all of it has

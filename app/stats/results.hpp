@@ -1,5 +1,5 @@
-// All counts of a run, on one connection or many, and the tables of its figures. Only these
-// value types count. To add a count, add a member to Results and a row; to add times, add a
+// All counts of a run, on one connection or many, and the tables of its figures. Nothing else
+// keeps counts. To add a count, add a member to Results and a row; to add times, add a
 // histogram and a row.
 //
 // Each thread of a run owns its RunResults, and add() adds these up. Counting a message does

@@ -1,6 +1,5 @@
 #include "app/run/sources.hpp"
 
-#include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
 using yodel::Generator;
@@ -62,11 +61,4 @@ TEST_CASE("damage to one byte never turns a generated text into another, at any 
             REQUIRE(differences(own, others.text(other)) >= 3);
         }
     }
-}
-
-TEST_CASE("generating a text allocates nothing") {
-    Generator text(1000);
-    test::allocations.count = 0;
-    for (std::uint64_t number = 0; number < 1000; ++number) text.text(number);
-    CHECK(test::allocations.count == 0);
 }

@@ -104,15 +104,6 @@ TEST_CASE("computes any percentile from the buckets") {
         CHECK_FALSE(find_figure(name));
 }
 
-TEST_CASE("chooses the main times of a run") {
-    Results results;
-    CHECK(main_times(results).times == &Results::round_trips);
-    results.probe = true;
-    CHECK(main_times(results).times == &Results::connect_times);
-    results.count_opened(1us, 1us);
-    CHECK(main_times(results).times == &Results::handshake_times);
-}
-
 TEST_CASE("lists each figure in the manual") {
     const std::string manual = test::contents(std::string(SOURCES) + "/app/yodel-json.5");
     const std::size_t begin = manual.find("\n.Sh FIGURES");

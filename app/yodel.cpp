@@ -170,9 +170,7 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     return trouble.text.empty() ? trouble.status : print_trouble(trouble);
 }
 
-int run(YodelOptions options, int& signo) {
-    ev::Loop loop;
-    const DiagnosticsOnLoop on_loop(loop);
+int run(ev::Loop& loop, YodelOptions options, int& signo) {
     Session::Options& session = options.run.session;
     if (options.line.has("replay read")) {
         const int status = await_recording(loop, options, signo);

@@ -20,9 +20,7 @@ namespace yodel {
 
 namespace {
 
-int run(LoadOptions options, int& signo) {
-    ev::Loop loop;
-    const DiagnosticsOnLoop on_loop(loop);
+int run(ev::Loop& loop, LoadOptions options, int& signo) {
     RunOptions& run = options.run;
     Session::Options& session = run.session;
     std::unique_ptr<EchoServer> server;

@@ -41,8 +41,9 @@ constexpr int max_attempts = 16;
 
 class Daemon {
 public:
-    explicit Daemon(ServerOptions options)
+    Daemon(ev::Loop& loop, ServerOptions options)
         : options_(std::move(options)),
+          loop_(loop),
           server_(loop_, options_.server, [this](auto& peer, auto& text) {
               remark(peer + ": " + text, timed_object().text("peer", peer).text("text", text));
           }) {}
@@ -209,8 +210,7 @@ private:
 
     const ServerOptions options_;
     const bool udp_ = options_.line.has("udp");  // each port also answers datagrams
-    ev::Loop loop_;
-    const DiagnosticsOnLoop diagnostics_on_loop_{loop_};
+    ev::Loop& loop_;
     Output output_{loop_, STDOUT_FILENO, [this] {
                        if (output_.error() != 0) loop_.stop();
                    }};
@@ -223,11 +223,11 @@ private:
     ev::Signal report_signal_{loop_, SIGUSR1, [this] { report(); }};
 };
 
-int run(ServerOptions options, int&) {
+int run(ev::Loop& loop, ServerOptions options, int&) {
     refuse_shared_outputs({{"--port-file", options.port_file}});
     if (options.line.has("tls") || options.line.has("self-signed"))
         options.server.tls = bufio::TlsContext::server(options.tls);
-    Daemon(std::move(options)).run();
+    Daemon(loop, std::move(options)).run();
     return success;
 }
 

@@ -131,8 +131,8 @@ std::vector<Part> rate_parts(const RunProgress& progress, const LoadRates& rates
     const std::string of = planned ? " of " + rate_text(*planned) : "";
     std::vector<Part> parts{part("sent " + rate_text(rates.sent) + of, rates.sent, 1),
                             part("right " + rate_text(rates.right), rates.right, 0)};
-    if (progress.last_rate)
-        parts.push_back({"climbing to " + rate_text(*progress.last_rate), 2});
+    if (const std::optional<Pace>& pace = progress.run.pace; pace && pace->climbs())
+        parts.push_back({"climbing to " + rate_text(pace->rate(*progress.run.length)), 2});
     return parts;
 }
 

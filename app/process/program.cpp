@@ -2,7 +2,6 @@
 
 #include "app/process/sandbox.hpp"
 #include "app/text/json.hpp"
-#include "app/text/output.hpp"
 #include "app/text/system.hpp"
 #include "bufio/tls.hpp"
 

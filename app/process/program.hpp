@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/text/exit_status.hpp"
+#include "app/text/output.hpp"
 #include "bufio/listen.hpp"
 #include "ev/loop.hpp"
 
@@ -75,16 +76,20 @@ private:
 // Returns the lines of -V. They do not depend on the time or the place of the build.
 std::string version_text(const std::string& program, std::string_view backends);
 
-// Runs a program that parses its options, and prints --help and --version.
+// Runs a program that parses its options, and prints --help and --version. `run` gets a loop
+// that also writes diagnostics.
 template <class Options>
 int run_program(const char* name, std::string_view backends, int argc, char* argv[],
                 Options (*parse)(int, char*[]), std::string (*help)(),
-                int (*run)(Options options, int& signo), bool is_server = false) {
+                int (*run)(ev::Loop& loop, Options options, int& signo),
+                bool is_server = false) {
     const auto body = [&](int& signo) {
         Options options = parse(argc, argv);
         if (options.line.has("help")) return print(help());
         if (options.line.has("version")) return print(version_text(name, backends));
-        return run(std::move(options), signo);
+        ev::Loop loop;
+        const DiagnosticsOnLoop on_loop(loop);
+        return run(loop, std::move(options), signo);
     };
     return run_program(name, std::ref(body), is_server);  // needs no memory
 }

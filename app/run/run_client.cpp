@@ -137,7 +137,6 @@ RunProgress RunClient::progress() {
         constexpr ev::Duration recent = RecentRate::span;
         const ev::Duration time = std::min(now.elapsed, run.length.value_or(now.elapsed));
         now.planned_rate = run.pace->rate(time - std::min(time, recent) / 2);
-        if (run.pace->climbs()) now.last_rate = run.pace->rate(*run.length);
     }
     if (run.start && *run.start > loop_.now()) now.until_start = *run.start - loop_.now();
     const std::uint64_t connecting =

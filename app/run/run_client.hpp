@@ -42,7 +42,6 @@ struct RunProgress {
     Phase phase = Phase::connecting;
     // Planned messages per second during the last second; unset if the replies set the pace.
     std::optional<double> planned_rate = {};
-    std::optional<double> last_rate = {};       // rate at the end of a climb
     ev::Duration elapsed{};                     // since the first message
     std::optional<ev::Duration> until_start{};  // time until the requested start
     std::size_t descriptors = 0;                // descriptors in use

@@ -65,7 +65,7 @@ struct SomeRun {
         result->duplicates = 21;
         result->jitters = {{.mean = 150'000, .transits = 1}};
     }
-    void climb() { progress.last_rate = 20'000; }
+    void climb() { options.pace = Pace::per_second(1000).climbing_to(20'000, 2min); }
     void require() {
         progress.required = {{"p99<5ms", "p99", "3.0ms", ""},
                              {"lost=0", "lost", "2", "required lost=0, was 2"},

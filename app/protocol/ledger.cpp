@@ -76,7 +76,10 @@ void Ledger::record_queued(std::size_t size, std::size_t count, ev::Time planned
     entry.begin = queued() - size;
     entry.size = size;
     entry.count = count;
-    if (given() && reply) entry.reply = std::make_unique<const std::string>(*reply);
+    if (given() && reply)
+        entry.reply = std::make_unique<const std::string>(*reply);
+    else if (!given() && framing_.reply)
+        entry.reply = std::make_unique<const std::string>(framing_.reply(payload(entry)));
     if (numbered())
         entry.key = number_of(payload(entry)).value_or(0);
     else if (datagrams())
@@ -116,8 +119,8 @@ std::string_view Ledger::frame(const Entry& entry) const {
 }
 
 std::optional<std::string_view> Ledger::expected(const Entry& entry) const {
-    if (!given()) return framing_.reply ? right_reply_ : payload(entry);
-    return entry.reply ? std::optional<std::string_view>(*entry.reply) : std::nullopt;
+    if (entry.reply) return *entry.reply;
+    return given() ? std::nullopt : std::optional(payload(entry));
 }
 
 Message Ledger::message(const Entry& entry, bool late) const {
@@ -525,8 +528,6 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
         const std::string_view all = std::exchange(received, {});
         return any && any_awaited() ? answer(*find(all), all, read_at, true) : unsolicited(all);
     }
-    if (framing_.reply && right_reply_.empty())
-        right_reply_ = framing_.reply(payload(entries_[first_]));
     const std::string_view right = *expected(entries_[first_]);
     equal_bytes_ += first_difference(received.substr(equal_bytes_), right.substr(equal_bytes_));
     if (received.size() < right.size()) return std::nullopt;
@@ -534,7 +535,6 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
     const Event event = answer(first_, reply, read_at, equal_bytes_ == reply.size());
     received.remove_prefix(reply.size());
     arrived_bytes_ -= reply.size();
-    right_reply_.clear();
     return event;
 }
 
@@ -701,7 +701,6 @@ void Ledger::restart() {
     read_id_ = 0;
     forgotten_ = equal_bytes_ = remaining_input_ = arrived_bytes_ = 0;
     forgotten_key_.reset();
-    right_reply_.clear();
     refusal_ = {};
     greeted_ = greeting_ruled_out_ = echoed_ = last_echoed_ = false;
 }

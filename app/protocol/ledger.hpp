@@ -145,7 +145,8 @@ private:
         std::size_t size = 0;     // bytes of its frames
         std::size_t count = 1;    // messages
         bool over = false;        // a datagram that was answered before the older ones
-        std::unique_ptr<const std::string> reply = {};  // with Expect::given
+        // The expected reply, if it is not the message itself.
+        std::unique_ptr<const std::string> reply = {};
 
         std::uint64_t end() const { return begin + size; }
     };
@@ -251,7 +252,6 @@ private:
     std::size_t remaining_input_ = 0;  // bytes of input that next() or greeted() left
     std::size_t equal_bytes_ = 0;      // leading bytes of the input that equal the frames
     std::size_t arrived_bytes_ = 0;    // without frames: bytes of the input reported as read
-    std::string right_reply_;  // right reply to the oldest message, if not the message itself
     bufio::End refusal_;
 
     std::list<Held> held_;

@@ -74,9 +74,3 @@ What was sent and what arrived is printed with -v, and all of it as JSON.
   {"type":"check","number":1,"name":"echoes a message","ok":false,"came":"the reply differs at byte 4 (expected o, got O)"}
   {"type":"end","reason":"the server does not echo, or its messages have another framing (-f)"}
   [1]
-
-No connection, no examination.
-
-  $ yodel --examine 127.0.0.1 1
-  yodel: cannot connect to 127.0.0.1:1: Connection refused
-  [7]

@@ -45,7 +45,3 @@ one, as in Concurrent Servers.
   b
   yodel: standard input, line 2: -f caret does not allow empty messages
   [1]
-  $ serve
-  $ echo a | yodel --quiet -f caret 127.0.0.1 $PORT
-  yodel: the server did not send the greeting * of -f caret
-  [56]

@@ -68,7 +68,14 @@ void EchoServer::DatagramPort::stop_receiving() {
 // memory.
 void EchoServer::DatagramPort::advance() {
     send_due();
-    if (!blocked() && !stopped_ && resume_at_ <= server_.loop_.now()) receive();
+    if (!blocked() && !stopped_ && resume_at_ <= server_.loop_.now()) {
+        const std::span<const Datagram> datagrams = socket_.receive();
+        if (datagrams.empty() && !bufio::would_block(errno))
+            resume_at_ = server_.loop_.after(receive_pause);
+        for (const Datagram& each : datagrams) take(each);
+        send_batch();
+        if (faulty_) send_due();
+    }
     update_interest();
     server_.report_drained();
 }
@@ -79,15 +86,6 @@ void EchoServer::DatagramPort::update_interest() {
     ev::Time next = std::min(held_.first_due(), reordered_.first_due());
     if (paused) next = std::min(next, resume_at_);
     if (next != ev::Time::max() && !blocked()) timer_.start_at(next);
-}
-
-void EchoServer::DatagramPort::receive() {
-    const std::span<const Datagram> datagrams = socket_.receive();
-    if (datagrams.empty() && !bufio::would_block(errno))
-        resume_at_ = server_.loop_.after(receive_pause);
-    for (const Datagram& each : datagrams) take(each);
-    send_batch();
-    if (faulty_) send_due();
 }
 
 void EchoServer::DatagramPort::take(const Datagram& datagram) {

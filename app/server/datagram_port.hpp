@@ -70,7 +70,6 @@ private:
 
     void advance();
     void update_interest();
-    void receive();
     void take(const bufio::Datagram& datagram);
     const char* refusal(const bufio::Datagram& datagram);
     void send_batch();

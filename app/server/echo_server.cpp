@@ -96,7 +96,14 @@ private:
         check_handshake();
         follow_traffic();
         advance();
-        if (stream_.end()) end_with(stream_.end());
+        const End& end = stream_.end();
+        if (!end) return;
+        const bool graceful = end.reason == Reason::clean || end.reason == Reason::aborted;
+        if (!graceful && !responder_->end()) fail(end.text("the client"));
+        if (server_.options_.verbose)
+            log("closed, " + bytes_text(stream_.bytes_read()) + " in, " +
+                std::to_string(stream_.bytes_written()) + " out");
+        server_.remove(*this);
     }
 
     void check_handshake() {
@@ -188,15 +195,6 @@ private:
         if (is_logged) log(text);
     }
 
-    void end_with(const End& end) {
-        const bool graceful = end.reason == Reason::clean || end.reason == Reason::aborted;
-        if (!graceful && !responder_->end()) fail(end.text("the client"));
-        if (server_.options_.verbose)
-            log("closed, " + bytes_text(stream_.bytes_read()) + " in, " +
-                std::to_string(stream_.bytes_written()) + " out");
-        server_.remove(*this);
-    }
-
     void log(const std::string& text) { server_.log_(peer_, text); }
 
     EchoServer& server_;
@@ -263,7 +261,13 @@ void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
                       "more than " + count_text(options_.max_connections, "connection") +
                           " (--max-conns)");
     try {
-        connections_.emplace_back(*this, make_transport(std::move(socket)), peer.text());
+        const bool stalls = options_.faults.stall_handshake;
+        auto transport = options_.tls && !stalls
+                             ? options_.tls->accept(std::move(socket))
+                             : bufio::make_plain_transport(std::move(socket));
+        if (options_.framing->is_websocket() && !stalls)
+            transport = websocket::accept(std::move(transport), options_.max_frame);
+        connections_.emplace_back(*this, std::move(transport), peer.text());
         connections_.back().place = std::prev(connections_.end());
         crowd_ = std::max(crowd_, connections_.size());
     } catch (const std::exception& error) {
@@ -281,14 +285,6 @@ void EchoServer::refuse(const bufio::Fd& socket, const bufio::Address& peer,
     if (!socket) return;
     ::shutdown(socket.get(), SHUT_WR);
     ::recv(socket.get(), unread, sizeof unread, 0);
-}
-
-std::unique_ptr<bufio::Transport> EchoServer::make_transport(bufio::Fd socket) const {
-    if (options_.faults.stall_handshake) return bufio::make_plain_transport(std::move(socket));
-    auto transport = options_.tls ? options_.tls->accept(std::move(socket))
-                                  : bufio::make_plain_transport(std::move(socket));
-    if (!options_.framing->is_websocket()) return transport;
-    return websocket::accept(std::move(transport), options_.max_frame);
 }
 
 void EchoServer::drain(ev::Duration grace, std::function<void()> drained) {

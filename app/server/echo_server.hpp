@@ -101,7 +101,6 @@ private:
     class DatagramPort;
 
     void refuse(const bufio::Fd& socket, const bufio::Address& peer, const std::string& why);
-    std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket) const;
     void remove(Connection& connection);
     void cut_off();
     void report_drained();

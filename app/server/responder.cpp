@@ -122,12 +122,22 @@ public:
             stream_.consume(stream_.received().size());
             return ev::Time::max();
         }
-        const bool more = take_some();
+        // Another whole message may be available unless the last one was incomplete. For that
+        // one, the stream must keep reading even above its high-water mark.
+        bool more = true;
+        for (int i = 0; more && i < max_messages && may_take(); ++i) more = take();
+        stream_.set_min_readable(more ? 0 : stream_.received().size() + 1);
         // The next chunk is written only after the system has accepted the previous one.
         // Otherwise the system would join them.
         const int pieces = faults_.chunk > 0 ? 1 : max_writes;
         for (int i = 0; i < pieces && stream_.pending() == 0; ++i) stream_.write(next_piece());
-        close_when_due();
+        if (all_taken() && !has_pending() && stream_.pending() == 0 && stream_.is_open()) {
+            if (faults_.reset_after)
+                stream_.abort();
+            else
+                end_ = {bufio::Reason::aborted, bufio::By::us, "closed after",
+                        count_text(taken_, "message")};
+        }
         if (more && may_take()) return ev::Time{};
         return stream_.pending() > 0 ? ev::Time::max() : held_.first_due();
     }
@@ -148,18 +158,6 @@ private:
     bool all_taken() const {
         return taken_ >= std::min(faults_.close_after.value_or(UINT64_MAX),
                                   faults_.reset_after.value_or(UINT64_MAX));
-    }
-
-    // Returns true if it stopped although another whole message may be available. For an
-    // incomplete message, the stream must keep reading even above its high-water mark.
-    bool take_some() {
-        for (int i = 0; i < max_messages && may_take(); ++i) {
-            if (take()) continue;
-            stream_.set_min_readable(stream_.received().size() + 1);
-            return false;
-        }
-        stream_.set_min_readable(0);
-        return true;
     }
 
     // Returns false if there is no whole message left. After the end of the input its rest
@@ -220,14 +218,6 @@ private:
             held_.pop();
         }
         return due;
-    }
-
-    void close_when_due() {
-        if (!all_taken() || has_pending() || stream_.pending() > 0 || !stream_.is_open())
-            return;
-        if (faults_.reset_after) return stream_.abort();
-        end_ = {bufio::Reason::aborted, bufio::By::us, "closed after",
-                count_text(taken_, "message")};
     }
 
     ev::Loop& loop_;

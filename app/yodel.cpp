@@ -62,7 +62,8 @@ std::string give_up_rights(const YodelOptions& options, bool screen) {
     return enter_sandbox(rules);
 }
 
-// Completes the endpoint with the actual address. Throws std::exception if it cannot listen.
+// Listens, and stores the actual port in the endpoint. Throws std::exception if it cannot
+// listen.
 void listen(ev::Loop& loop, Session::Options& session, std::optional<bufio::Acceptor>& to) {
     bufio::Endpoint& endpoint = session.endpoint;
     const bufio::LookupResult found = bufio::look_up(endpoint);

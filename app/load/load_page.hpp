@@ -60,7 +60,7 @@ private:
     ev::Duration width_ = initial_width;
 };
 
-// Messages or connections in the last second.
+// Messages per second; in a probe, `right` counts opened connections.
 struct LoadRates {
     double sent = 0;
     double right = 0;

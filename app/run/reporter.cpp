@@ -36,7 +36,7 @@ std::string sequence_line(const Event& event) {
 }
 
 // Returns the size of an incomplete UTF-8 character at the end, or 0 if there is none.
-std::size_t partial_character(std::string_view bytes) {
+std::size_t partial_character_size(std::string_view bytes) {
     for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
         const std::size_t size = ui::encoded_size(bytes[bytes.size() - back]);
         if (size > 0) return size > back ? back : 0;
@@ -209,7 +209,7 @@ void Reporter::print(const Event& event) {
     if (load()) output_.append(std::to_string(event.connection) + ": ");
     if (makes_printable_) {
         const std::string all = std::exchange(partial_character_, {}) + std::string(payload);
-        const std::size_t whole = all.size() - (as_read ? partial_character(all) : 0);
+        const std::size_t whole = all.size() - (as_read ? partial_character_size(all) : 0);
         partial_character_ = all.substr(whole);
         print_visible(std::string_view(all).substr(0, whole));
     } else {

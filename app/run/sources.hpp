@@ -237,7 +237,7 @@ public:
 private:
     struct Unsolicited {
         std::string text;        // without the masked parts
-        ev::Time deadline = {};  // missing after this time; set when next() passes it
+        ev::Time deadline = {};  // missing after this time; set by expect()
     };
     using Outstanding = std::map<std::size_t, Unsolicited>;
 

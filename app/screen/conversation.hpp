@@ -62,8 +62,8 @@ protected:
     // Closes the connection, and stops the loop once the session has reported the end.
     void quit();
     void disconnect();
-    // Disconnects and connects again. If a retry has only just succeeded, the user may not have
-    // noticed. Then it only adds a note to the log, and the next call reconnects.
+    // Disconnects and connects again. Right after a successful retry, which the user may not
+    // have noticed, only adds a note to the log; the next call then reconnects.
     void reconnect();
 
     void add_note(std::string_view text, ui::Style style = ui::Style::dim);

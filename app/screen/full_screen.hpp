@@ -59,7 +59,7 @@ private:
     bool changed_ = true;    // the screen differs from the last drawing
     bool resuming_ = false;  // take the terminal over again, after a suspension
     ev::Watch keyboard_watch_;
-    ev::Timer escape_timer_;   // runs while an ESC may be a key or begin another one
+    ev::Timer escape_timer_;   // runs while an ESC may be a key or begin a sequence
     ev::Watch display_watch_;  // active until the terminal has accepted the whole drawing
     ev::Timer stall_timer_;    // runs for the first second of that wait
     ev::Timer frame_timer_;    // runs while it is too early for another drawing

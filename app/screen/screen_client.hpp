@@ -39,7 +39,7 @@ public:
 private:
     static const ui::Binding<ScreenClient> table[];
 
-    // What the keys act on first. Each mode ends itself.
+    // A mode decides first what a key does, and ends itself.
     struct Typing {};       // the page on top, or the line with the keys of `bindings`
     struct MessageSearch {  // searches the messages, or the message on the page on top
         ui::LineEditor text = {};

@@ -106,14 +106,14 @@ ui::Row fit(const std::vector<Part>& parts, int width, const Separators& separat
     std::multimap<int, std::size_t> by_rank;  // parts of the same rank keep their order
     for (std::size_t i = 0; i < parts.size(); ++i) by_rank.emplace(parts[i].rank, i);
     std::vector<bool> chosen(parts.size());
-    std::set<int> full;  // groups
+    std::set<int> full_groups;
     for (const auto& [rank, i] : by_rank) {
-        if (full.count(parts[i].group) > 0) continue;
+        if (full_groups.count(parts[i].group) > 0) continue;
         chosen[i] = true;
         if (rank == 0 || ui::display_width(row_of(parts, chosen, separators)) <= width)
             continue;
         chosen[i] = false;
-        full.insert(parts[i].group);
+        full_groups.insert(parts[i].group);
     }
     ui::Row row = row_of(parts, chosen, separators);
     ui::truncate(row, width);
@@ -157,8 +157,8 @@ std::string state_words(const Session& session, ev::Time now) {
     return words.empty() ? "closed: " + end_text(session) : words + " (M-i shows it)";
 }
 
-// Pads each time to four columns, enough up to ten seconds, so that the parts after them stay
-// in place.
+// Each time is padded to four columns, enough for less than ten seconds, so that the following
+// parts stay in place.
 std::vector<Part> status_parts(const Session& session, const Results& results,
                                const std::deque<ev::Duration>& recent, ev::Time now) {
     const Session::Options& options = session.options();

@@ -68,8 +68,8 @@ std::string difference_text(const Message& message, const Reply& reply) {
     return text + ": " + shown(message.payload) + glyph::arrow.text() + shown(reply.payload);
 }
 
-// Returns a reply as redis-cli shows it. A long one, or one that differs from what was
-// expected, is shown as bytes.
+// Returns a reply as redis-cli shows it. Returns none for a long or a bad reply, which is shown
+// as bytes.
 std::optional<std::string> readable_resp(const Event& event) {
     constexpr std::size_t max_bytes = 16 * 1024;
     const std::string_view payload = event.reply.payload;

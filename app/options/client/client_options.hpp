@@ -38,7 +38,7 @@ struct LoadOptions : ClientOptions {
     bool random_arrivals = false;  // a Poisson process instead of even gaps
     std::string messages_file;     // empty if messages are generated
     bool reads_stdin() const { return messages_file == "-"; }
-    bool threads_auto = false;  // may reduce the number of threads
+    bool may_reduce_threads = false;
 };
 
 // Parse and check the command line. After --help or --version, only that flag is set. Both

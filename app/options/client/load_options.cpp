@@ -30,7 +30,7 @@ constexpr auto time_value =
 constexpr auto lifetime_value =
     value_parser(parse_duration, "a number of messages or a time with a unit, such as 10s");
 
-// Two rates are the first and the last rate of a climb.
+// With two rates, such as 1k..20k, the rate climbs from the first to the second.
 void set_rate(LoadOptions& to, const std::string& text) {
     const std::size_t dots = text.find("..");
     const std::uint64_t first = rate_in_thousandths(text.substr(0, dots));
@@ -66,9 +66,9 @@ void set_churn(RunOptions& to, const std::string& text) {
 // The word `auto` means one thread per processor.
 void set_threads(LoadOptions& to, const std::string& text) {
     constexpr unsigned max = 1024;
-    to.threads_auto = text == "auto";
-    to.run.threads = to.threads_auto ? std::min(ev::processor_count(), max)
-                                     : number_up_to(max, ", or auto")(text);
+    to.may_reduce_threads = text == "auto";
+    to.run.threads = to.may_reduce_threads ? std::min(ev::processor_count(), max)
+                                           : number_up_to(max, ", or auto")(text);
 }
 
 // Adds the settings that exclude or need options, as if the settings were options themselves. A
@@ -94,7 +94,7 @@ void add_meanings_of_load(LoadOptions& options) {
     line.add_if(options.last_rate && !length,
                 {"a rate that climbs", "", "", "m, the length of the climb"});
     const std::string threads = std::to_string(run.threads);
-    line.add_if(!options.threads_auto && run.threads > run.connections,
+    line.add_if(!options.may_reduce_threads && run.threads > run.connections,
                 {"--threads " + threads, "", "", "connections=" + threads + ", one for each"});
 }
 
@@ -205,7 +205,7 @@ void plan_load(LoadOptions& options) {
                : generates           ? From::generator
                                      : From::input;
     const bool needs_one_thread = run.from != From::generator;
-    if (needs_one_thread && run.threads > 1 && !options.threads_auto)
+    if (needs_one_thread && run.threads > 1 && !options.may_reduce_threads)
         throw UsageError("--threads needs generated messages (-c, --size, --rate or -m), "
                          "because a single thread reads standard input");
     run.threads = needs_one_thread ? 1 : std::min(run.threads, run.connections);

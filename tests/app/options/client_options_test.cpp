@@ -265,8 +265,8 @@ TEST_CASE("the options of a load set their values") {
     const LoadOptions timed = parse("--churn 9 --churn 2.5s h:7");
     CHECK(timed.run.churn == 0);
     CHECK(timed.run.lifetime == 2500ms);
-    CHECK_FALSE(timed.threads_auto);
-    CHECK(parse("--threads auto h:7").threads_auto);
+    CHECK_FALSE(timed.may_reduce_threads);
+    CHECK(parse("--threads auto h:7").may_reduce_threads);
     CHECK(parse("--require p99<5ms,lost=0 --require rate>1k h:7").report.required.size() == 3);
 }
 

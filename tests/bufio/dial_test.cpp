@@ -159,7 +159,7 @@ TEST_CASE("dialing starts the next attempt after 250 ms, and the first to connec
     CHECK(dial.result.connect_time == 250ms);
     dial.result.socket.reset();
     // Waits for the look-up's thread. No attempt holds a descriptor.
-    while (open_descriptors() != before) std::this_thread::yield();
+    while (open_descriptors().size() > before.size()) std::this_thread::yield();
 }
 
 TEST_CASE("lookup_time is 0 without a look-up, which known addresses make needless") {

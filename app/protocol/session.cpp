@@ -171,7 +171,6 @@ void Session::on_dialed(bufio::DialResult result) {
     set_state(State::handshaking);
     if (options_->listens()) attempt_at_ = loop_.after(options_->connect_timeout);
     progress_ = {.active_at = loop_.now()};
-    began_with_alert_ = false;
     facts_ = {};
     facts_.address = result.address;
     facts_.phases = {result.lookup_time, result.connect_time, {}};
@@ -544,7 +543,6 @@ void Session::end_with(End end, bool may_retry) {
         facts_.tcp = tcp();
         stream_->close();
         stream_.reset();
-        dialogue_.reset();
         unprocessed_.reset();
     }
     dialer_.reset();

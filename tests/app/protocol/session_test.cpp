@@ -466,11 +466,11 @@ TEST_CASE("the lines of --on-connect precede the messages of each connection") {
     const std::vector<std::string> two{"AUTH secret", "PING"};
     const std::string first =
         R"(peer got AUTH secret\r\n; peer sends +OK\r\n; peer got PING\r\n; )";
-    const std::string connected = "connect; " + first + R"(peer sends +OK\r\n; open; )";
+    const std::string opened = first + R"(peer sends +OK\r\n; open; )";
     play(two, "--retry 0; -f resp; connect; " + first + R"(peer ends
         closed closed_early "the server closed the connection before it answered --on-connect 2")");
     // Answers to them are no success.
-    play(two, "-f resp; " + connected + "peer resets; waiting reset; +1s; " + first +
+    play(two, "-f resp; connect; " + opened + "peer resets; waiting reset; +1s; " + opened +
                   "peer resets; closed reset");
     // Reading pauses only afterwards.
     play(two, "-f resp; pause; connect; " + first + R"(resume; pause; peer sends +OK\r\n; open
@@ -478,7 +478,7 @@ TEST_CASE("the lines of --on-connect precede the messages of each connection") {
     // Their bytes are not those of a message.
     play({std::string(20000000, 'x')}, R"(connect; open; peer got x{20000000}\n
         peer stops reading; send x{15000000}; peer resets; waiting reset; in flight 1)");
-    const std::string kept = "-f resp; --expect any; " + connected + R"(peer stops reading
+    const std::string kept = "-f resp; --expect any; connect; " + opened + R"(peer stops reading
         send x{15000000}; peer resets; waiting reset; in flight 1; connect; )";
     play(two, kept + R"(peer got AUTH secret\r\n; flush; peer got nothing
         peer sends +OK\r\n+OK\r\n; peer got PING\r\nx{15000000}\r\n; disconnect

@@ -101,7 +101,7 @@ inline constexpr SignGroup sign_groups[] = {
       {{status_word::file}, "a transcript or recording is being written"},
       {{status_word::key_log}, "TLS secrets are being written to SSLKEYLOGFILE"}}},
     {"Statistics",
-     {{glyph::block, "round trips up to this time, and longer than the row above"},
+     {{glyph::block, "round trips up to this time, but longer than that of the row above"},
       {{"░▒▓█", ".:#@"}, "this cell's share of the round trips of its column"}}},
 };
 

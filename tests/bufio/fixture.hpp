@@ -31,6 +31,14 @@ bool run_until(ev::Loop& loop, Condition condition) {
     return true;
 }
 
+// What a test with a loop of its own derives from.
+struct Stage {
+    bool run_until(const std::function<bool()>& condition) {
+        return test::run_until(loop, condition);
+    }
+    ev::Loop loop;
+};
+
 // Runs a few turns without waiting.
 inline void run_pending(ev::Loop& loop, int turns = 8) {
     for (int i = 0; i < turns; ++i) loop.step(ev::Duration::zero());

@@ -37,7 +37,7 @@ inline std::vector<std::string> received(PacketSocket& socket) {
     return all;
 }
 
-struct PacketPair {
+struct PacketPair : Stage {
     explicit PacketPair(const bufio::Address& local = loopback())
         : far(bufio::bound_datagram_socket(local)), peer(far.address()) {
         near.open(loop, bufio::make_packet_transport(connected_to(peer), peer));
@@ -53,7 +53,6 @@ struct PacketPair {
         if (!answers.empty()) far.send(answers);
     }
 
-    ev::Loop loop;
     PacketSocket far;
     bufio::Address peer;
     Taker near;

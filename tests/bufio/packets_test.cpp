@@ -2,7 +2,6 @@
 #include "bufio/packets.hpp"
 
 #include "bufio/system.hpp"
-#include "tests/bufio/out_of_memory.hpp"
 #include "tests/bufio/packet_fixture.hpp"
 #include "tests/bufio/system.hpp"
 #include "tests/support/random.hpp"
@@ -33,7 +32,7 @@ TEST_CASE("a frame is a datagram, there and back") {
     CHECK_FALSE(got[0].to_group);
     const bufio::Packet answer{got[0].bytes, &got[0].peer, &got[0].local};
     CHECK(pair.far.send({&answer, 1}) == 1);
-    REQUIRE(run_until(pair.loop, [&] { return pair.near.calls > 0; }));
+    REQUIRE(pair.run_until([&] { return pair.near.calls > 0; }));
     CHECK((pair.near.got == framed({bytes})));
     CHECK(pair.near.stream->bytes_written() == 2 + bytes.size());
     CHECK(pair.peer.text() == pair.far.address().text());
@@ -101,7 +100,7 @@ TEST_CASE("a stream passes on datagrams that exceed one read without another eve
     CHECK(received(pair.far) == Datagrams{"hello"});
     pair.send(Datagrams(3, pattern(60'000)));
     for (int i = 0; i < 3; ++i) pair.echo();
-    REQUIRE(run_until(pair.loop, [&] { return pair.near.got.size() == 3 * 60'002; }));
+    REQUIRE(pair.run_until([&] { return pair.near.got.size() == 3 * 60'002; }));
     CHECK((pair.near.got == framed(Datagrams(3, pattern(60'000)))));
 }
 
@@ -116,7 +115,7 @@ TEST_CASE("sends many datagrams in one system call, and receives them in a few")
     CHECK(faults.sendmsg_calls == 1);
     pair.echo();
     CHECK(faults.sendmsg_calls == 2);
-    REQUIRE(run_until(pair.loop, [&] { return pair.near.got.size() == framed(all).size(); }));
+    REQUIRE(pair.run_until([&] { return pair.near.got.size() == framed(all).size(); }));
     CHECK(faults.recvmsg_calls == 2);
     CHECK(pair.near.got == framed(all));
 }
@@ -245,7 +244,7 @@ TEST_CASE("a system error ends the stream of a connected socket, whichever call 
         return -each.code;
     };
     if (each.sending) pair.send({"b"});
-    REQUIRE(run_until(pair.loop, [&] { return pair.near.ends == 1; }));
+    REQUIRE(pair.run_until([&] { return pair.near.ends == 1; }));
     CHECK(pair.near.got == (each.sending ? framed({"a"}) : ""));
     CHECK(pair.near.reason() == each.reason);
     CHECK(pair.near.text().find("Success") == std::string::npos);
@@ -276,7 +275,7 @@ TEST_CASE("a bound socket's stream drops each datagram that can't be sent") {
     const std::string frames = framed({"a", "b"});
     CHECK(transport->write(frames.data(), frames.size()).count == 3);
     CHECK(transport->write(frames.data() + 3, 3).count == 3);
-    REQUIRE(run_until(pair.loop, [&] { return pair.near.got == framed({"b"}); }));
+    REQUIRE(pair.run_until([&] { return pair.near.got == framed({"b"}); }));
 }
 
 TEST_CASE("random exchanges keep every datagram whole", "[random]") {
@@ -307,10 +306,10 @@ TEST_CASE("random exchanges keep every datagram whole", "[random]") {
             sent += frame;
             REQUIRE(pair.near.stream->write(frame));
             // Limits the datagrams in flight, so that the system's buffers can store them all.
-            REQUIRE(run_until(pair.loop,
-                              [&] { return pair.near.got.size() + 60'000 > sent.size(); }));
+            REQUIRE(
+                pair.run_until([&] { return pair.near.got.size() + 60'000 > sent.size(); }));
         }
-        REQUIRE(run_until(pair.loop, [&] { return pair.near.got.size() == sent.size(); }));
+        REQUIRE(pair.run_until([&] { return pair.near.got.size() == sent.size(); }));
         CHECK((pair.near.got == sent));
     }
 }
@@ -320,7 +319,7 @@ TEST_CASE("an exchange of datagrams that runs out of memory leaves no descriptor
     refuse_memory([] {
         PacketPair pair;
         pair.near.stream->write(framed(Datagrams(20, pattern(1000))));
-        if (!run_until(pair.loop, [&] {
+        if (!pair.run_until([&] {
                 pair.echo();
                 return pair.near.got.size() == 20 * 1002;
             }))

@@ -22,15 +22,12 @@ inline Transports make_transports(bool tls) {
             server.accept(std::move(other))};
 }
 
-struct Pair {
+struct Pair : Stage {
     explicit Pair(Transports transports, Stream::Limits limits = {}) {
         near.open(loop, std::move(transports.first), limits);
         far.open(loop, std::move(transports.second), limits);
     }
 
-    bool run_until(std::function<bool()> condition) {
-        return test::run_until(loop, std::move(condition));
-    }
     bool opened() {
         return run_until([&] { return near.stream->is_open() && far.stream->is_open(); });
     }
@@ -40,7 +37,6 @@ struct Pair {
         };
     }
 
-    ev::Loop loop;
     Taker near;
     Taker far;
 };

@@ -18,16 +18,12 @@ struct OpenPair : Pair {
 };
 
 // A stream, and the peer's socket.
-struct Plain {
+struct Plain : Stage {
     Plain() : Plain(tcp_pair()) {}
     explicit Plain(std::pair<Fd, Fd> sockets) : far(std::move(sockets.second)) {
         near.open(loop, bufio::make_plain_transport(std::move(sockets.first)));
     }
-    bool run_until(std::function<bool()> condition) {
-        return test::run_until(loop, std::move(condition));
-    }
 
-    ev::Loop loop;
     Taker near;
     Fd far;
 };

@@ -96,7 +96,7 @@ private:
 
 // A stream on a scripted transport. Its descriptor is always writable, and readable after
 // poke().
-struct Scene {
+struct Scene : Stage {
     explicit Scene(Script first = {}, Stream::Limits limits = {}) : script(std::move(first)) {
         auto [mine, theirs] = socket_pair();
         descriptor = mine.get();
@@ -109,12 +109,8 @@ struct Scene {
         char byte;
         REQUIRE(::read(descriptor, &byte, 1) == 1);
     }
-    bool run_until(std::function<bool()> condition) {
-        return test::run_until(loop, std::move(condition));
-    }
     Stream& stream() { return *owner.stream; }
 
-    ev::Loop loop;
     Script script;
     Fd other;
     int descriptor = -1;  // the stream's

@@ -3,7 +3,6 @@
 #include "bufio/dial.hpp"
 #include "bufio/listen.hpp"
 
-#include "tests/bufio/out_of_memory.hpp"
 #include "tests/bufio/pair.hpp"
 #include "tests/bufio/system.hpp"
 

@@ -107,7 +107,7 @@ struct RawPeer {
 };
 
 // A client's stream, and a server that the test drives.
-struct HalfRaw {
+struct HalfRaw : Stage {
     explicit HalfRaw(TlsVersion version) : HalfRaw(TlsContext::client(trusting(version))) {}
     explicit HalfRaw(const TlsContext& client, const std::string& host = "localhost") {
         auto [one, other] = socket_pair();
@@ -120,9 +120,6 @@ struct HalfRaw {
         REQUIRE(run_until([&] { return peer->handshake(); }));
         REQUIRE(run_until([&] { return near.stream->is_open(); }));
         run_pending(loop);
-    }
-    bool run_until(std::function<bool()> condition) {
-        return test::run_until(loop, std::move(condition));
     }
     void ends_with(Reason reason, const std::string& text) {
         REQUIRE(run_until([&] { return near.ends == 1; }));
@@ -138,7 +135,6 @@ struct HalfRaw {
         ends_with(reason, text);
     }
 
-    ev::Loop loop;
     int descriptor = -1;  // the stream's
     Taker near;
     std::unique_ptr<RawPeer> peer;
@@ -150,14 +146,13 @@ struct OpenHalf : HalfRaw {
 };
 
 // A server's stream, and a client that the test drives.
-struct RawClient {
+struct RawClient : Stage {
     RawClient() : RawClient(socket_pair()) {}
     explicit RawClient(std::pair<Fd, Fd> sockets)
         : peer(TLS_client_method(), std::move(sockets.second)) {
         far.open(loop, server_of().accept(std::move(sockets.first)));
         peer.begin();
     }
-    ev::Loop loop;
     Taker far;
     RawPeer peer;
 };
@@ -317,7 +312,7 @@ TEST_CASE("a server reports a client that does not speak TLS, or aborts the hand
         run_pending(raw.loop);
     }
     raw.peer.send(bytes.empty() ? alert_record(SSL_AD_PROTOCOL_VERSION) : bytes);
-    REQUIRE(run_until(raw.loop, [&] { return raw.far.ends == 1; }));
+    REQUIRE(raw.run_until([&] { return raw.far.ends == 1; }));
     CHECK(raw.far.reason() == Reason::tls);
     CHECK(raw.far.text() ==
           (bytes.empty() ? "the peer aborted the connection (TLS alert: protocol version)"
@@ -396,7 +391,7 @@ TEST_CASE("refuses a client's request for a TLS renegotiation", "[tls]") {
     RawClient raw;
     RawPeer& peer = raw.peer;
     SSL_set_max_proto_version(peer.ssl, TLS1_2_VERSION);
-    REQUIRE(run_until(raw.loop, [&] { return peer.handshake() && raw.far.stream->is_open(); }));
+    REQUIRE(raw.run_until([&] { return peer.handshake() && raw.far.stream->is_open(); }));
     SSL_renegotiate(peer.ssl);
     CHECK_FALSE(peer.handshake());
     run_pending(raw.loop);
@@ -703,7 +698,7 @@ TEST_CASE("a client that violates the TLS protocol gets one alert", "[tls]") {
         hello[5] = SSL3_MT_CERTIFICATE;
     }
     peer.send(hello);
-    REQUIRE(run_until(raw.loop, [&] { return raw.far.ends == 1; }));
+    REQUIRE(raw.run_until([&] { return raw.far.ends == 1; }));
     CHECK(raw.far.reason() == Reason::tls);
     CHECK(raw.far.text() ==
           (second ? "TLS: unexpected message" : "the peer does not speak TLS"));

@@ -3,8 +3,7 @@
 #include "app/screen/pages.hpp"
 
 #include "app/text/units.hpp"
-#include "tests/app/session_script.hpp"
-#include "tests/support/text.hpp"
+#include "tests/app/screen/screen_script.hpp"
 #include "tests/ui/plain_text.hpp"
 
 #include <tuple>
@@ -44,43 +43,6 @@ Texts bad_bytes(const Rows& rows) { return in_style(rows, ui::Style::bad_byte); 
 
 // Returns the rows with a bad fact.
 Texts bad_rows(const Rows& rows) { return in_style(rows, ui::Style::bad, true); }
-
-// A script with the verbs `shows X` and `hides X` about the page of a connection, `is bad X`
-// about the name of its only bad fact, and `nothing is bad`.
-class PageScript final : public test::SessionScript {
-public:
-    PageScript() {
-        for (const bool wanted : {true, false})
-            on(wanted ? "shows" : "hides", [this, wanted](const std::string& part) {
-                std::string expected = test::bytes(part);
-                if (const std::size_t at = expected.find("PORT"); at != expected.npos)
-                    expected.replace(at, 4, session->options().endpoint.service);
-                const std::string found = text(page());
-                CAPTURE(found);
-                REQUIRE(contains(found, expected) == wanted);
-            });
-        on("is bad", [this](const std::string& name) {
-            REQUIRE(bad_rows(page()).size() == 1);
-            REQUIRE(bad_rows(page())[0].starts_with(name));
-        });
-        setting("--ws", [this](const std::string&) {
-            options.websocket = {.host = "a"};
-            options.framing = websocket_framing();
-        });
-        on("nothing is bad", [this](const std::string&) { REQUIRE(bad_rows(page()).empty()); });
-    }
-
-private:
-    Rows page() const {
-        const bool failed = session->end().reason == bufio::Reason::refused;
-        Results results;
-        if (session->last_id() > 0) results.round_trips.record(0ns);
-        PageRows made{120};
-        add_connection(made, *session, results, failed ? "/tmp/keys" : "",
-                       failed ? "landlock 7" : "");
-        return made.rows;
-    }
-};
 
 Transcript::Entry entry(const Event& event) { return {.event = StoredEvent(event), .at = {}}; }
 
@@ -330,24 +292,28 @@ TEST_CASE("the page of a long message shows the part around the difference") {
 }
 
 TEST_CASE("the page of the connection lists its options, its parameters and its end") {
-    test::play_each<PageScript>({
-        {"not yet connected", R"(unconnected; hides ended; hides address; hides secrets
-            shows Connection\ntarget      tcp://127.0.0.1:PORT\nframing     line\nexpect      echo\ntimeouts    connect 10s, reply 5s\n)"},
+    test::play_each<test::ScreenScript>({
         {"refused",
-         R"(to nobody; closed; shows secrets     written to /tmp/keys (SSLKEYLOGFILE)\nsandbox     landlock 7\n
-            shows ended       cannot connect to 127.0.0.1:PORT: Connection refused; is bad ended)"},
-        {"open",
-         R"(shows address     127.0.0.1:PORT\n; shows took        look-up 0.00 ms, TCP 0.00 ms\n
-            hides TLS; shows \nTCP\nnetwork     minimum round trip ; shows segments
-            hides p50; send a; peer answers a; reports right a=a; shows p50         0.00ms = network
-            disconnect; closed; shows ended       disconnected\n; nothing is bad)"},
-        {"of datagrams", R"(over datagrams; shows took        look-up 0.00 ms\n; hides TCP)"},
-        {"with WebSocket", R"(unconnected; --ws; connect; handshaking; hides WebSocket response
-            shows \n\nWebSocket request\n            GET / HTTP/1.1\n            Host: a\n)"},
+         R"(size 60x120; to nobody; key log /tmp/keys; sandbox landlock 7; keys M-i; row 1 Connection
+            row 2 target      tcp://127.0.0.1:PORT; row 3 framing     line
+            row 4 expect      echo; row 5 timeouts    connect 10s, reply 5s
+            bad ended       cannot connect to 127.0.0.1:PORT: Connection refused
+            row 7 secrets     written to /tmp/keys (SSLKEYLOGFILE); row 8 sandbox     landlock 7)"},
+        {"open", R"(size 60x120; keys M-i; row 3 address     127.0.0.1:PORT
+            row 4 took        look-up 0.00 ms, TCP 0.00 ms; hides ended; hides secrets; hides sandbox
+            hides TLS; row 9 TCP; row 10 network     minimum round trip ; row 11 segments
+            keys Esc; ECHO a; keys M-i; row 11 p50         60.0ms = network
+            keys F8 M-i; row 8 ended       disconnected; not bad ended)"},
+        {"of datagrams",
+         R"(size 60x120; over datagrams; keys M-i; row 4 took        look-up 0.00 ms; hides TCP)"},
+        {"with WebSocket",
+         R"(size 60x120; --ws; keys M-i; hides WebSocket response; row 13 WebSocket request
+            row 14             GET / HTTP/1.1; row 15             Host: a)"},
         {"with TLS",
-         R"(to a TLS server; -k; open; shows , TLS 0.00 ms\n; shows \nTLS\nversion     TLSv1.3, TLS_
-            shows group       ; hides protocol; shows Certificate\nverified    no: it is self-signed
-            is bad verified; shows subject     ; shows issuer      ; shows valid until 20
-            shows pin         --pinnedpubkey sha256//; shows chain       )"},
+         R"(size 60x120; to a TLS server; -k; keys M-i; shows , TLS 0.00 ms; row 9 TCP
+            row 13 TLS; row 14 version     TLSv1.3, TLS_; row 15 group       ; hides protocol
+            row 17 Certificate; bad verified    no: it is self-signed; row 19 subject     
+            row 20 issuer      ; row 21 valid until 20
+            row 22 pin         --pinnedpubkey sha256//; row 23 chain       )"},
     });
 }

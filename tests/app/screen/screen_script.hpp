@@ -29,7 +29,7 @@ inline std::string bytes_of(const std::string& key) {
 
 // A script of a client. PORT stands for the port of the peer. Each check is repeated every 20
 // ms until it holds, for a second at most. Settings: escapes; hex; key log NAME; log to PATH;
-// size 5x20; to a missing socket; to a missing host. More verbs:
+// sandbox X; --ws; size 5x20; to a missing socket; to a missing host. More verbs:
 //
 //     keys X Y         presses keys: Enter, M-Up, ^C, or text
 //     ECHO X           sends a line, and receives its echo
@@ -37,6 +37,7 @@ inline std::string bytes_of(const std::string& key) {
 //     last X           the last row, or the row above the key bar, is X
 //     cursor N         the column of the cursor, counted from 0
 //     row N X          this row, counted from 1, begins with X
+//     bad X, not bad X a row of the page begins with X, and its value is in color, or not
 //     width N X        with N columns, the status line is X
 //     writes X         the program has written these bytes, since the last keys
 //     resize 5x20      resizes the terminal
@@ -56,6 +57,11 @@ public:
         setting("escapes", [this](const std::string&) { with_.escapes = true; });
         setting("hex", [this](const std::string&) { with_.hex = true; });
         setting("key log", [this](const std::string& name) { with_.key_log = name; });
+        setting("sandbox", [this](const std::string& state) { with_.sandbox = state; });
+        setting("--ws", [this](const std::string&) {
+            options.websocket = {.host = "a"};
+            options.framing = yodel::websocket_framing();
+        });
         setting("log to",
                 [this](const std::string& name) { with_.log = yodel::JournalFile(name); });
         add_checks();
@@ -125,6 +131,13 @@ private:
             const std::string begin = filled(text.substr(text.find(' ') + 1));
             check([&] { return emulator_.row(std::stoi(text) - 1).starts_with(begin); });
         });
+        for (const bool wanted : {true, false})
+            on(wanted ? "bad" : "not bad", [this, wanted](const std::string& fact) {
+                int row = 0;
+                while (row < 40 && !emulator_.row(row).starts_with(filled(fact))) ++row;
+                REQUIRE(row < 40);
+                REQUIRE(emulator_.cell(row, yodel::fact_name_width).colored == wanted);
+            });
         on("width", [this](const std::string& text) {
             resize("24x" + text);
             std::raise(SIGWINCH);

@@ -122,7 +122,7 @@ private:
             for (auto i = first; i < keys_.size(); ++i)
                 append_escaped(frame.rows[i - first + 1], keys_[i]);
         }
-        frame.cursor_shown = keys_.size() % 2 == 0;
+        frame.cursor_shown = attacked_ || keys_.size() % 2 == 0;
         frame.cursor_column = 5;
         terminal_.draw(frame);
     }

@@ -394,13 +394,11 @@ void slow_reader(Examination& exam) {
 }
 
 void idle_client(Examination& exam) {
-    Client first(exam);
-    echo_beside(exam, first.echo("first"), "it serves one client after the other");
+    echo_beside(exam, Client(exam).echo("first"), "it serves one client after the other");
 }
 
 void never_reading(Examination& exam) {
-    Client first(exam);
-    echo_beside(exam, first.flood(1ms, 1s), "it waits for a client that does not read");
+    echo_beside(exam, Client(exam).flood(1ms, 1s), "it waits for a client that does not read");
 }
 
 void twenty_clients(Examination& exam) {

@@ -24,13 +24,6 @@ constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 // Bytes of memory for answers that faults hold back; more are dropped.
 constexpr std::size_t default_max_held = 16 * 1024 * 1024;
 
-std::uint64_t key_of(const Datagram& datagram) {
-    const std::hash<std::string_view> hash;
-    const std::string_view peer(reinterpret_cast<const char*>(&datagram.peer.storage),
-                                datagram.peer.size);
-    return hash(datagram.bytes) * 0x9e3779b97f4a7c15 + hash(peer);
-}
-
 }  // namespace
 
 unsigned LoopGuard::count(std::uint64_t key, ev::Time now) {
@@ -119,7 +112,10 @@ const char* EchoServer::DatagramPort::refusal(const Datagram& datagram) {
         if (port->address().port() == peer.port() &&
             (same_host(peer, datagram.local) || same_host(peer, port->address())))
             return "sent by this server";
-    const unsigned count = loop_guard_.count(key_of(datagram), server_.loop_.now());
+    const std::hash<std::string_view> hash;
+    const std::string_view sender(reinterpret_cast<const char*>(&peer.storage), peer.size);
+    const std::uint64_t key = hash(datagram.bytes) * 0x9e3779b97f4a7c15 + hash(sender);
+    const unsigned count = loop_guard_.count(key, server_.loop_.now());
     if (count <= LoopGuard::max_repeats) return nullptr;
     if (count == LoopGuard::max_repeats + 1)
         server_.log_(peer.text(),

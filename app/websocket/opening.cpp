@@ -93,12 +93,6 @@ std::string accept_value(std::string_view key) {
     return ui::base64(bufio::sha1(std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"));
 }
 
-// A key is 16 bytes in base64.
-bool is_key(std::string_view text) {
-    return text.size() == 24 && text.ends_with("==") &&
-           text.find_first_not_of(ui::base64_digits) == text.size() - 2;
-}
-
 // Returns "404 Not Found" and the like, or an empty text if this is not a status line.
 std::string_view status_of(std::string_view line) {
     const std::string_view status = line.substr(std::min<std::size_t>(9, line.size()));
@@ -235,7 +229,10 @@ Reply reply_to(std::string_view request) {
     if (header.field("sec-websocket-version") != "13")
         return refusal(no_upgrade, "the WebSocket version is not 13");
     const std::string_view key = header.field("sec-websocket-key");
-    if (!is_key(key)) return refusal(bad_request, "Sec-WebSocket-Key is invalid");
+    // A key is 16 bytes in base64.
+    if (key.size() != 24 || !key.ends_with("==") ||
+        key.find_first_not_of(ui::base64_digits) < 22)
+        return refusal(bad_request, "Sec-WebSocket-Key is invalid");
     const auto offered = header.list("sec-websocket-protocol");
     const bool any = !offered.empty();
     if (any != header.fields.contains("sec-websocket-protocol") ||

@@ -9,19 +9,19 @@ namespace ui {
 
 namespace {
 
-char strongest(const Marks& marks, std::size_t begin, std::size_t end) {
+char strongest_mark(const Marks& marks, std::size_t begin, std::size_t end) {
     char mark = 0;
     for (std::size_t i = begin; i < std::min(end, marks.size()); ++i)
         mark = std::max(mark, marks[i]);
     return mark;
 }
 
-// True for the blocks of symbols and emoji.
+// True for Unicode's blocks of symbols and emoji.
 bool is_emoji(char32_t c) {
     return (c >= 0x2190 && c <= 0x2bff) || (c >= 0x1f000 && c <= 0x1faff);
 }
 
-Style marked(Style style, char mark) {
+Style marked_style(Style style, char mark) {
     if (mark == bad_byte_mark) return Style::bad_byte;
     return mark == match_mark ? Style::match : style;
 }
@@ -34,8 +34,9 @@ Marks marked_columns(const HexRow& row, const Marks& marks, std::size_t begin) {
         const char mark = marks[byte - begin];
         if (mark == 0) continue;
         const std::size_t next = byte + 1 - begin;
-        const bool joined = byte + 1 < row.end && strongest(marks, next, next + 1) == mark;
-        for (std::size_t i = 0; i < (joined ? 3 : 2); ++i)
+        const bool is_joined =
+            byte + 1 < row.end && strongest_mark(marks, next, next + 1) == mark;
+        for (std::size_t i = 0; i < (is_joined ? 3 : 2); ++i)
             columns[row.hex_column(byte) + i] = mark;
         columns[row.text_column(byte)] = mark;
     }
@@ -87,20 +88,20 @@ void Layout::put(std::string_view bytes, Style style, const Marks& marks, Wrap w
     Cells cells(bytes);
     bool after_emoji = false;
     while (const std::optional<Cell> cell = cells.next()) {
-        const char mark = strongest(marks, cell->begin, cell->end);
-        const bool newline = bytes[cell->end - 1] == '\n';
+        const char mark = strongest_mark(marks, cell->begin, cell->end);
+        const bool is_newline = bytes[cell->end - 1] == '\n';
         // An emoji's variation selectors, and the joiner to the next emoji, are invisible by
         // design.
-        const bool joins =
+        const bool is_joiner =
             cell->text == "\\ufe0e" || cell->text == "\\ufe0f" || cell->text == "\\u200d";
-        if (after_emoji && cell->escaped && joins && mark == 0) continue;
+        if (after_emoji && cell->escaped && is_joiner && mark == 0) continue;
         after_emoji = !cell->escaped && is_emoji(decode(bytes, cell->begin).value);
         if (wrap == Wrap::words && wraps_at(bytes, cell->begin)) break_row();
         if (wrap == Wrap::words && used_ == width_ && cell->text == " ")
             ++units_;  // a blank between two rows is not shown
-        else if (wrap != Wrap::lines || !newline || mark != 0)
-            put(*cell, marked(style, mark));
-        if (newline && cell->end < bytes.size()) break_row();
+        else if (wrap != Wrap::lines || !is_newline || mark != 0)
+            put(*cell, marked_style(style, mark));
+        if (is_newline && cell->end < bytes.size()) break_row();
     }
 }
 
@@ -111,7 +112,7 @@ void Layout::put_hex(std::string_view bytes, Style style, const Marks& marks,
         if (used_ > 0) break_row();
         const Marks columns = marked_columns(row, marks, begin);
         for (std::size_t i = 0; i < row.text.size(); ++i)
-            put_unit({&row.text[i], 1}, 1, marked(style, columns[i]));
+            put_unit({&row.text[i], 1}, 1, marked_style(style, columns[i]));
     }
 }
 

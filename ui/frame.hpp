@@ -91,14 +91,15 @@ public:
     // Adds any bytes as visible text. A newline that more bytes follow ends its row. VS15, VS16
     // and ZWJ after an emoji are left out unless they are marked.
     void put(std::string_view bytes, Style style, const Marks& marks, Wrap wrap);
-    // Adds a hex dump of bytes[begin, size), on rows of its own. `marks` begin with this part.
+    // Adds a hex dump of bytes[begin, size), on rows of its own. `marks` begin with the byte
+    // at `begin`.
     void put_hex(std::string_view bytes, Style style, const Marks& marks,
                  std::size_t begin = 0);
     // Indents the next rows to the current column.
     void indent_next_rows() { indent_ = used_; }
 
     std::vector<Row>& rows() { return rows_; }        // at least one
-    std::size_t last_width() const { return used_; }  // of the last row
+    std::size_t last_width() const { return used_; }  // columns of the last row
     // Returns the row of a unit, or the last row if the unit does not exist.
     std::size_t row_of(std::size_t unit) const;
     std::size_t first_unit(std::size_t row) const { return first_units_[row]; }

@@ -79,13 +79,13 @@ constexpr Chord alt(char32_t c) { return {KeyCode::character, c, true, false}; }
 constexpr Chord ctrl(KeyCode code) { return {code, 0, false, true}; }
 constexpr Chord ctrl(char32_t c) { return {KeyCode::character, c, false, true}; }
 
-// Keys and their action on an object. The first binding of a group contains the help for the
-// group.
+// Keys and their action on an object. The first of several related bindings contains the help
+// for all of them.
 template <class Object>
 struct Binding {
     std::array<Chord, 4> chords;  // unused places are empty
     void (*action)(Object& object);
-    const char* keys = nullptr;  // "^A ^E"
+    const char* keys = nullptr;  // shown beside the help, as "^A ^E"
     const char* help = nullptr;
     const char* bar = nullptr;  // the entry in the key bar
 };

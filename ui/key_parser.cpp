@@ -15,9 +15,9 @@ constexpr char esc = '\x1b';
 constexpr std::string_view paste_begin = "\x1b[200~";
 constexpr std::string_view paste_end = "\x1b[201~";
 constexpr std::string_view answer_introducers =
-    "]P_^X";  // introduce OSC, DCS, APC, PM and SOS, after ESC
-// Maximum bytes of a sequence. The longest answer, the content of the clipboard, has at most
-// 100,000.
+    "]P_^X";  // after ESC, they introduce OSC, DCS, APC, PM and SOS
+// Maximum size of a sequence, in bytes. The longest answer, the content of the clipboard, has
+// at most 100,000.
 constexpr std::size_t max_sequence = 1 << 17;
 
 struct Parsed {
@@ -29,7 +29,7 @@ const Parsed incomplete{};
 
 Parsed pressed(std::size_t size, Chord chord) { return {size, Key{chord, {}, false}}; }
 
-Parsed parse(std::string_view bytes, bool is_whole, bool nested = false);
+Parsed parse(std::string_view bytes, bool is_whole, bool after_esc = false);
 
 Parsed parse_control(char c) {
     switch (c) {
@@ -48,9 +48,9 @@ Parsed parse_control(char c) {
 // A byte that can't be part of a UTF-8 character counts as a character, because the terminal
 // may use another encoding.
 Parsed parse_character(std::string_view bytes) {
-    const auto is_later = [](char c) { return (c & '\xc0') == '\x80'; };
+    const auto is_continuation = [](char c) { return (c & '\xc0') == '\x80'; };
     if (encoded_size(bytes[0]) > bytes.size() &&
-        std::all_of(bytes.begin() + 1, bytes.end(), is_later))
+        std::all_of(bytes.begin() + 1, bytes.end(), is_continuation))
         return incomplete;
     const CodePoint point = decode(bytes, 0);
     const std::size_t size = std::max<std::size_t>(point.size, 1);
@@ -59,8 +59,8 @@ Parsed parse_character(std::string_view bytes) {
     return {size, Key{plain(code_point), std::string(bytes.substr(0, size)), false}};
 }
 
-// The keypad's characters: by kitty's codes from first_of_keypad on, and by the final bytes
-// after SS3 from `j` on.
+// The keypad's characters, in the order of kitty's codes from first_of_keypad on, and of the
+// final bytes from `j` on after SS3.
 constexpr int first_of_keypad = 57399;
 constexpr std::string_view kitty_keypad = "0123456789./*-+";
 constexpr std::string_view ss3_keypad = "*+,-./0123456789";
@@ -121,10 +121,10 @@ int number(std::string_view parameters, int field, int part = 0) {
     return value;
 }
 
-// Returns the bytes that terminals send for a character key while neither of the two protocols
-// is on, or an empty string if they send none.
+// Returns the bytes that terminals send for a character key while neither kitty's protocol nor
+// modifyOtherKeys is on, or an empty string if they send none.
 std::string legacy_bytes(int code, int modifiers) {
-    const bool letter = code >= 'a' && code <= 'z';
+    const bool is_letter = code >= 'a' && code <= 'z';
     if ((modifiers & other_modifiers) != 0 || code <= 0) return {};
     if (code >= first_of_keypad &&
         code < first_of_keypad + static_cast<int>(kitty_keypad.size()))
@@ -132,8 +132,9 @@ std::string legacy_bytes(int code, int modifiers) {
     if (code >= 0xe000 && code < 0xf900) return {};  // private use: a key that has no character
     std::string bytes;
     if ((modifiers & control) == 0 || code < ' ' || code == 0x7f) {
-        const bool upper = letter && ((modifiers & shift) != 0) != ((modifiers & caps) != 0);
-        append_utf8(bytes, static_cast<char32_t>(upper ? code - ('a' - 'A') : code));
+        const bool is_upper =
+            is_letter && ((modifiers & shift) != 0) != ((modifiers & caps) != 0);
+        append_utf8(bytes, static_cast<char32_t>(is_upper ? code - ('a' - 'A') : code));
         if (decode(bytes, 0).size == 0) bytes.clear();
     } else if ((code >= '@' && code < 0x7f) || code == ' ') {
         bytes.push_back(static_cast<char>(code & 0x1f));
@@ -181,19 +182,20 @@ Parsed parse_windows(std::size_t size, std::string_view parameters) {
     constexpr int control_bits = 4 | 8;
     const int state = number(parameters, 4);
     const int character = number(parameters, 2);
-    const bool with_alt = (state & alt_bits) != 0;
-    const bool with_control = (state & control_bits) != 0;
+    const bool has_alt = (state & alt_bits) != 0;
+    const bool has_control = (state & control_bits) != 0;
     if (number(parameters, 3) != 1) return {size};
     if (character > 0)
-        return pressed_code(size, character, with_alt && !with_control ? alt_key : 0);
+        return pressed_code(size, character, has_alt && !has_control ? alt_key : 0);
     return pressed(size, find_key('_', number(parameters, 0)),
-                   (with_alt ? alt_key : 0) | (with_control ? control : 0));
+                   (has_alt ? alt_key : 0) | (has_control ? control : 0));
 }
 
 bool is_within(char c, char first, char last) { return c >= first && c <= last; }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; }
 
-// Skips the position of an old mouse report, unless nothing or a control character follows.
+// Skips the position of an old mouse report, unless fewer than three bytes or a control
+// character follow.
 Parsed skip_mouse(std::string_view bytes, std::size_t at, bool is_whole) {
     const std::string_view position = bytes.substr(at, 3);
     if (std::any_of(position.begin(), position.end(), is_control)) return {at};
@@ -208,7 +210,8 @@ struct Sequence {
 };
 
 // Reads CSI or SS3, parameters, intermediates and a final byte (ECMA-48, 5.4). After CSI and a
-// number, `$` is a final byte (rxvt). Any other byte ends the sequence, and is a key.
+// number, `$` is a final byte (rxvt). Any other byte ends the sequence and begins
+// the next key.
 Sequence read_sequence(std::string_view bytes) {
     std::size_t at = 2;
     const auto skip = [&](char first, char last) {
@@ -262,7 +265,7 @@ Parsed parse_csi(std::string_view bytes, bool is_whole) {
     }
 }
 
-// The modifiers are the last parameter (Konsole).
+// Konsole sends the modifiers as the last parameter.
 Parsed parse_ss3(std::string_view bytes) {
     const auto [size, parameters, final] = read_sequence(bytes);
     const int field = parameters.find(';') == parameters.npos ? 0 : 1;
@@ -285,7 +288,7 @@ Parsed skip_answer(std::string_view bytes) {
     return {bytes[at + 1] == '\\' ? at + 2 : at};
 }
 
-Parsed parse_escape(std::string_view bytes, bool is_whole, bool nested) {
+Parsed parse_escape(std::string_view bytes, bool is_whole, bool after_esc) {
     if (bytes.size() == 1) return is_whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
     // True for a key with Alt, after which no bytes follow that could belong to a sequence.
     const bool is_alt_key = bytes.size() == 2 ? is_whole : is_control(bytes[2]);
@@ -293,18 +296,18 @@ Parsed parse_escape(std::string_view bytes, bool is_whole, bool nested) {
     if (bytes[1] == 'O' && !is_alt_key) return parse_ss3(bytes);
     if (answer_introducers.find(bytes[1]) != answer_introducers.npos && !is_alt_key)
         return skip_answer(bytes);
-    if (bytes[1] == esc && nested) return pressed(1, plain(KeyCode::escape));
+    if (bytes[1] == esc && after_esc) return pressed(1, plain(KeyCode::escape));
     Parsed parsed = parse(bytes.substr(1), is_whole, true);
     if (parsed.size == 0) return incomplete;
-    if (!parsed.key) return pressed(1, plain(KeyCode::escape));  // before an answer
+    if (!parsed.key) return pressed(1, plain(KeyCode::escape));  // Esc before an answer
     return {parsed.size + 1, add_alt(*std::move(parsed.key))};
 }
 
 // Returns the key at the beginning of `bytes`. With `is_whole`, no more bytes will follow. With
-// `nested`, an ESC precedes the bytes.
-Parsed parse(std::string_view bytes, bool is_whole, bool nested) {
+// `after_esc`, an ESC precedes the bytes.
+Parsed parse(std::string_view bytes, bool is_whole, bool after_esc) {
     const char first = bytes[0];
-    if (first == esc) return parse_escape(bytes, is_whole, nested);
+    if (first == esc) return parse_escape(bytes, is_whole, after_esc);
     return is_control(first) ? parse_control(first) : parse_character(bytes);
 }
 
@@ -354,16 +357,16 @@ std::optional<Key> KeyParser::next() {
 // Moves bytes to the paste. Returns true if they contained its end.
 bool KeyParser::take_paste() {
     const std::size_t end = bytes_.find(paste_end);
-    const bool ends = end != std::string::npos;
+    const bool has_end = end != std::string::npos;
     // Leaves the last bytes, which may begin the sequence that ends the paste.
     const std::size_t tail = std::min(bytes_.size(), paste_end.size() - 1);
-    const std::size_t size = ends ? end : bytes_.size() - tail;
+    const std::size_t size = has_end ? end : bytes_.size() - tail;
     const std::size_t space = max_paste - pasted_.size();
     if (size > space) paste_truncated_ = true;
     pasted_.append(bytes_, 0, std::min(size, space));
-    bytes_.erase(0, ends ? size + paste_end.size() : size);
-    in_paste_ = !ends;
-    return ends;
+    bytes_.erase(0, has_end ? size + paste_end.size() : size);
+    in_paste_ = !has_end;
+    return has_end;
 }
 
 }  // namespace ui

@@ -3,7 +3,8 @@
 // The parser knows the sequences and modifiers of the descendants of the VT100 (xterm, screen,
 // tmux, the Linux console, rxvt), kitty's keyboard protocol and xterm's modifyOtherKeys, which
 // another program may have left on. It skips every other sequence, such as an answer to a
-// query, as a whole, so that no part of it counts as typed text. Pure: it reads nothing itself.
+// query, as a whole, so that no part of it counts as typed text. It reads nothing from the
+// terminal.
 #pragma once
 
 #include "ui/key.hpp"

@@ -93,7 +93,7 @@ const Binding<LineEditor> LineEditor::table[] = {
 const std::span<const Binding<LineEditor>> LineEditor::bindings{table};
 
 bool LineEditor::press(const Key& key) {
-    previous_ = std::exchange(last_, Action::other);
+    previous_action_ = std::exchange(last_action_, Action::other);
     if (std::exchange(next_is_literal_, false)) {
         insert(literal_text(key));
         return true;
@@ -119,7 +119,7 @@ void LineEditor::set(std::string text) {
     cursor_ = text_.size();
     first_visible_ = 0;
     changes_.clear();
-    last_ = Action::other;
+    last_action_ = Action::other;
     next_is_literal_ = false;
 }
 
@@ -140,15 +140,15 @@ void LineEditor::replace(std::size_t begin, std::size_t end, std::string_view wi
 
 // Typing is one change until a new word begins.
 void LineEditor::type(std::string_view bytes) {
-    last_ = Action::type;
+    last_action_ = Action::type;
     const std::size_t at = cursor_;
     const bool begins_word =
         at > 0 && is_word_character(bytes[0]) && !is_word_character(text_[at - 1]);
     insert(bytes);
-    if (previous_ != Action::type || begins_word || changes_.size() < 2) return;
-    Change& before = changes_[changes_.size() - 2];
-    if (before.at + before.inserted != at) return;
-    before.inserted += bytes.size();
+    if (previous_action_ != Action::type || begins_word || changes_.size() < 2) return;
+    Change& previous = changes_[changes_.size() - 2];
+    if (previous.at + previous.inserted_size != at) return;
+    previous.inserted_size += bytes.size();
     changes_.pop_back();
 }
 
@@ -157,15 +157,15 @@ void LineEditor::undo() {
     if (changes_.empty()) return;
     const Change change = std::move(changes_.back());
     changes_.pop_back();
-    text_.replace(change.at, change.inserted, change.removed);
+    text_.replace(change.at, change.inserted_size, change.removed);
     cursor_ = change.at + change.removed.size();
 }
 
 // Consecutive kills become one text for ^Y. A kill of no text does not count.
 void LineEditor::kill(std::size_t begin, std::size_t end) {
     if (begin == end) return;
-    last_ = Action::kill;
-    if (previous_ != Action::kill || killed_.empty()) {
+    last_action_ = Action::kill;
+    if (previous_action_ != Action::kill || killed_.empty()) {
         if (killed_.size() == max_killed) killed_.pop_back();
         killed_.emplace_front();
     }
@@ -176,23 +176,23 @@ void LineEditor::kill(std::size_t begin, std::size_t end) {
 
 // Replaces the text from `begin` to the cursor with the latest killed text.
 void LineEditor::yank(std::size_t begin) {
-    last_ = Action::yank;
+    last_action_ = Action::yank;
     yanked_at_ = begin;
     if (!killed_.empty()) replace(begin, cursor_, killed_.front());
 }
 
-// Replaces the yanked text with the text killed before it, and the oldest with the newest.
+// Replaces the yanked text with the text killed before it, and the oldest text with the newest.
 void LineEditor::yank_older() {
-    if (previous_ != Action::yank || killed_.empty()) return;
+    if (previous_action_ != Action::yank || killed_.empty()) return;
     std::rotate(killed_.begin(), killed_.begin() + 1, killed_.end());
     yank(yanked_at_);
 }
 
-// Returns the beginning of the word around or before `at`. `part` decides which bytes belong to
-// a word.
-std::size_t LineEditor::word_left(bool (*part)(char), std::size_t at) const {
-    while (at > 0 && !part(text_[at - 1])) --at;
-    while (at > 0 && part(text_[at - 1])) --at;
+// Returns the beginning of the word around or before `at`. `is_part` decides which bytes
+// belong to a word.
+std::size_t LineEditor::word_left(bool (*is_part)(char), std::size_t at) const {
+    while (at > 0 && !is_part(text_[at - 1])) --at;
+    while (at > 0 && is_part(text_[at - 1])) --at;
     return previous_cell(text_, at + 1);  // the beginning of the cell around `at`
 }
 

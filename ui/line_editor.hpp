@@ -1,7 +1,7 @@
 // An editor for the input line, with readline's keys. The cursor moves by graphemes.
 //
 // The text may contain any bytes. Unprintable bytes are shown as an escape (ui/text.hpp),
-// which is edited as one cell. Pure: it draws nothing and reads nothing.
+// which is edited as one cell. The editor draws nothing and reads nothing.
 #pragma once
 
 #include "ui/frame.hpp"
@@ -55,7 +55,7 @@ private:
     struct Change {
         std::size_t at;
         std::string removed;
-        std::size_t inserted;  // bytes
+        std::size_t inserted_size;
     };
     enum class Action { other, type, kill, yank };
 
@@ -69,7 +69,7 @@ private:
     void transpose_words();
     void swap_parts(std::size_t a, std::size_t a_end, std::size_t b, std::size_t b_end);
     void change_case(wint_t (*first)(wint_t), wint_t (*later)(wint_t));
-    std::size_t word_left(bool (*part)(char), std::size_t at) const;
+    std::size_t word_left(bool (*is_part)(char), std::size_t at) const;
     std::size_t word_right(std::size_t from) const;
     int columns_to_cursor(int width) const;
     void scroll_to_cursor(int width);
@@ -77,17 +77,17 @@ private:
     std::string text_;
     std::string original_;           // the text passed to set()
     std::size_t cursor_ = 0;         // at the beginning of a cell or the end of the text
-    std::size_t first_visible_ = 0;  // the first visible byte
+    std::size_t first_visible_ = 0;  // offset of the first visible byte
     int width_ = 0;                  // width of the last view()
     static constexpr std::size_t max_changes = 1000;
     static constexpr std::size_t max_killed = 10;
 
-    std::vector<Change> changes_;      // oldest first
-    std::deque<std::string> killed_;   // newest first
-    std::size_t yanked_at_ = 0;        // beginning of the last yank
-    Action last_ = Action::other;      // action of the last key
-    Action previous_ = Action::other;  // action of the key before it
-    bool next_is_literal_ = false;     // ^V was pressed
+    std::vector<Change> changes_;             // oldest first
+    std::deque<std::string> killed_;          // newest first
+    std::size_t yanked_at_ = 0;               // beginning of the last yank
+    Action last_action_ = Action::other;      // action of the last key
+    Action previous_action_ = Action::other;  // action of the key before it
+    bool next_is_literal_ = false;            // ^V was pressed
 };
 
 }  // namespace ui

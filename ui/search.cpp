@@ -11,8 +11,8 @@ namespace ui {
 
 namespace {
 
-// Converts ASCII without the C library, because one key press may search megabytes of it. Its
-// lower case is the same in all locales.
+// Converts ASCII, whose lower case is the same in all locales, without the C library, because
+// one key press may search megabytes of it.
 char32_t lower_case(char32_t value) {
     if (value >= 0x80) return static_cast<char32_t>(::towlower(static_cast<wint_t>(value)));
     return value >= 'A' && value <= 'Z' ? value - 'A' + 'a' : value;
@@ -58,8 +58,8 @@ std::vector<char> Needle::marks(std::string_view bytes) const {
 }
 
 void History::add(std::string line) {
-    const bool same = !lines_.empty() && lines_.back() == line;
-    if (!line.empty() && !same) {
+    const bool is_repeated = !lines_.empty() && lines_.back() == line;
+    if (!line.empty() && !is_repeated) {
         bytes_ += line.size();
         lines_.push_back(std::move(line));
     }

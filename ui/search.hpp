@@ -1,4 +1,4 @@
-// Searching a text, and the history of lines. Pure: reads and draws nothing.
+// Searching a text, and the history of lines, without reading keys or drawing.
 #pragma once
 
 #include "ui/key.hpp"

@@ -87,28 +87,27 @@ std::FILE* open_memory() {
 class TerminalGuard {
 public:
     explicit TerminalGuard(const termios& settings) : settings_(settings) {
-        for (std::size_t i = 0; i < std::size(numbers); ++i)
-            ::sigaction(numbers[i], nullptr, &found_[i]);
+        for (std::size_t i = 0; i < std::size(curses_signals); ++i)
+            ::sigaction(curses_signals[i], nullptr, &previous_actions_[i]);
     }
     ~TerminalGuard() {
         change_settings(settings_);
-        for (std::size_t i = 0; i < std::size(numbers); ++i)
-            ::sigaction(numbers[i], &found_[i], nullptr);
+        for (std::size_t i = 0; i < std::size(curses_signals); ++i)
+            ::sigaction(curses_signals[i], &previous_actions_[i], nullptr);
     }
     TerminalGuard(const TerminalGuard&) = delete;
 
 private:
-    // The signals that curses handles.
-    static constexpr int numbers[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+    static constexpr int curses_signals[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
     const termios& settings_;
-    struct sigaction found_[std::size(numbers)];
+    struct sigaction previous_actions_[std::size(curses_signals)];
 };
 
 // Returns false if colors are not wanted, or the terminal has no usable ones. Each color pair
 // has the number of its style.
 bool start_colors() {
-    const char* const refused = std::getenv("NO_COLOR");
-    if ((refused && *refused != '\0') || !::has_colors()) return false;
+    const char* const no_color = std::getenv("NO_COLOR");
+    if ((no_color && *no_color != '\0') || !::has_colors()) return false;
     // Curses does not expect that the sequence for the default colors also resets the
     // attributes, as with xterm-color.
     const std::string defaults = control_sequence("op");
@@ -123,20 +122,20 @@ bool start_colors() {
     return true;
 }
 
-attr_t attributes_for(Style style, bool colors) {
+attr_t attributes_for(Style style, bool has_colors) {
     const Look& look = looks[static_cast<std::size_t>(style)];
-    if (!colors) return look.monochrome;
+    if (!has_colors) return look.monochrome;
     const auto color = static_cast<attr_t>(COLOR_PAIR(static_cast<int>(style)));
     return look.color < 0 ? look.attributes : look.attributes | color;
 }
 
-void draw_row(int y, const Row& row, int width, bool colors) {
+void draw_row(int y, const Row& row, int width, bool has_colors) {
     Row safe;  // escapes control characters, which curses would obey
     for (const Span& span : row) append_escaped(safe, span.text, span.style);
     truncate(safe, width);
     ::move(y, 0);
     for (const Span& span : safe) {
-        ::attrset(static_cast<int>(attributes_for(span.style, colors)));
+        ::attrset(static_cast<int>(attributes_for(span.style, has_colors)));
         ::addstr(span.text.c_str());
     }
 }
@@ -169,9 +168,9 @@ Terminal::Terminal(const termios& found_settings)
     ::noecho();
     ::nonl();
     ::typeahead(-1);  // curses must not look at the input, which it never reads
-    const int drawn = ::fileno(drawing_.get());
-    if (::dup2(::fileno(memory.get()), drawn) < 0) fail("the drawing buffer");
-    ::fcntl(drawn, F_SETFD, FD_CLOEXEC);
+    const int drawing_fd = ::fileno(drawing_.get());
+    if (::dup2(::fileno(memory.get()), drawing_fd) < 0) fail("the drawing buffer");
+    ::fcntl(drawing_fd, F_SETFD, FD_CLOEXEC);
     drawing_settings_ = terminal_settings();
     has_colors_ = start_colors();
     modes_ = mode_sequences_for(control_sequence("cup"), control_sequence("smcup"));
@@ -255,10 +254,10 @@ void Terminal::draw(const Frame& frame) {
 
 // Returns what curses has written since the last call.
 std::string Terminal::take_drawing() {
-    const int drawn = ::fileno(drawing_.get());
-    std::string output(static_cast<std::size_t>(::lseek(drawn, 0, SEEK_CUR)), '\0');
-    ::lseek(drawn, 0, SEEK_SET);
-    if (::pread(drawn, output.data(), output.size(), 0) <= 0) output.clear();
+    const int drawing_fd = ::fileno(drawing_.get());
+    std::string output(static_cast<std::size_t>(::lseek(drawing_fd, 0, SEEK_CUR)), '\0');
+    ::lseek(drawing_fd, 0, SEEK_SET);
+    if (::pread(drawing_fd, output.data(), output.size(), 0) <= 0) output.clear();
     return output;
 }
 
@@ -276,11 +275,11 @@ void Terminal::resize() {
 
 void Terminal::restore() {
     if (std::exchange(restored_, true)) return;
-    sigset_t stop;  // SIGTTOU, which would stop a background program here
-    sigset_t found;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTTOU);
-    ::sigprocmask(SIG_BLOCK, &stop, &found);
+    sigset_t blocked;  // SIGTTOU, which would stop a background program here
+    sigset_t old_mask;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTTOU);
+    ::sigprocmask(SIG_BLOCK, &blocked, &old_mask);
     try {
         leave_screen();
     } catch (const std::bad_alloc&) {
@@ -290,7 +289,7 @@ void Terminal::restore() {
     // text onto the screen that the program leaves.
     if (!in_background(STDIN_FILENO)) change_settings(found_settings_);
     crash_restore_.reset();
-    ::sigprocmask(SIG_SETMASK, &found, nullptr);
+    ::sigprocmask(SIG_SETMASK, &old_mask, nullptr);
 }
 
 void Terminal::leave_screen() {
@@ -319,7 +318,7 @@ bool Terminal::take_over() {
         return false;
     }
     // If the process was stopped without restore(), the current modes are our own. Saving them
-    // would overwrite the user's.
+    // would overwrite the user's modes.
     if (std::exchange(restored_, false)) {
         pending_ += modes_.save;
         // `crash_restore_` must exist before the terminal is changed for the first time.
@@ -347,12 +346,12 @@ std::string Terminal::copy_to_clipboard(std::string_view text) {
 
 void Terminal::suspend() {
     restore();
-    struct sigaction found {};
-    struct sigaction standard {};
-    standard.sa_handler = SIG_DFL;
-    ::sigaction(SIGTSTP, &standard, &found);
-    if (found.sa_handler != SIG_IGN) ::kill(0, SIGTSTP);
-    ::sigaction(SIGTSTP, &found, nullptr);
+    struct sigaction previous {};
+    struct sigaction default_action {};
+    default_action.sa_handler = SIG_DFL;
+    ::sigaction(SIGTSTP, &default_action, &previous);
+    if (previous.sa_handler != SIG_IGN) ::kill(0, SIGTSTP);
+    ::sigaction(SIGTSTP, &previous, nullptr);
     ::raise(SIGCONT);  // the system sends none if the process was not stopped
 }
 

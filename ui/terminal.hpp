@@ -43,9 +43,9 @@ public:
     // is buffered here.
     std::optional<Key> read_key();
 
-    // Returns a delay if the input ends with an ESC that is a key or begins a sequence. The
-    // delay is ESCDELAY in milliseconds, or else 25 ms. If no input arrives before it is over,
-    // call expire_key(); read_key() then returns the key.
+    // Returns a delay if the rest of the input, such as an ESC, is a key or begins a sequence.
+    // The delay is ESCDELAY in milliseconds, or else 25 ms. If no input arrives before it is
+    // over, call expire_key(); read_key() then returns the key.
     std::optional<std::chrono::milliseconds> key_timeout() const;
     void expire_key() { parser_.expire(); }
 
@@ -70,8 +70,8 @@ public:
     // Makes the next draw() write the whole screen, on which another program may have written.
     void redraw();
 
-    // Reads the terminal's size; call it after SIGWINCH. A size of 0 counts as 24
-    // rows or 80 columns. Rows and columns beyond 1000 are not used.
+    // Reads the terminal's size; call it after SIGWINCH. A size of 0 counts as 24 rows or 80
+    // columns. Rows and columns beyond 1000 are not used.
     void resize();
     Size size() const { return size_; }
 
@@ -86,7 +86,7 @@ public:
     bool take_over();
 
     // Restores the terminal, and stops the process group as ^Z does if there is a shell to
-    // continue it. SIGCONT arrives in both cases; call take_over() then.
+    // continue it. SIGCONT arrives even if the group was not stopped; call take_over() then.
     void suspend();
 
 private:

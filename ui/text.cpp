@@ -130,8 +130,8 @@ std::optional<Cell> Cells::next() {
 bool utf8_locale() { return std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
 
 bool in_background(int descriptor) {
-    const pid_t owner = ::tcgetpgrp(descriptor);
-    return owner > 0 && owner != ::getpgrp();
+    const pid_t foreground_group = ::tcgetpgrp(descriptor);
+    return foreground_group > 0 && foreground_group != ::getpgrp();
 }
 
 std::string printable(std::string_view bytes) {

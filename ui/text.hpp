@@ -46,7 +46,7 @@ public:
 private:
     std::string_view bytes_;
     std::size_t at_;
-    bool utf8_;  // the locale's encoding
+    bool utf8_;  // the locale's encoding is UTF-8
 };
 
 // True if the locale's encoding is UTF-8. If it is not, draw in ASCII only.
@@ -75,8 +75,8 @@ inline constexpr std::string_view base64_digits =
 std::string base64(std::string_view bytes);
 
 // Returns the row of a hex dump that begins at bytes[offset]: "00000010  68 65  |he|",
-// always with space for `count` bytes. Bytes outside printable ASCII are dots in its right
-// column.
+// always with space for `count` bytes. Bytes outside printable ASCII are dots in the
+// right column.
 std::string hex_row(std::string_view bytes, std::size_t offset, std::size_t count = 16);
 
 // A row with space for bytes[begin, end). The last row of a dump may be partly empty.

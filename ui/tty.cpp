@@ -73,8 +73,8 @@ ModeSequences mode_sequences_for(std::string_view cup, std::string_view smcup) {
     if (smcup.find("\x1b[?") == smcup.npos) return modes;
     // Ends a truncated sequence.
     const std::string cancel = "\x18";
-    // Switches the wheel's mode on before restoring it, because on is the default of terminals
-    // that know the mode but can't restore it.
+    // Switches the wheel's mode on before restoring it, because "on" is the default of
+    // terminals that know the mode but can't restore it.
     const std::string wheel_back = "\x1b[?1007h\x1b[?1007r";
     modes.save = "\x1b[?1007s";
     modes.enable += "\x1b[?1007l";
@@ -136,9 +136,9 @@ bool is_fatal(int number, const struct sigaction& found) {
     const auto is_any_of = [number](std::initializer_list<int> numbers) {
         return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
     };
-    const bool fault = is_any_of({SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL});
-    if (found.sa_flags & SA_SIGINFO) return fault;
-    if (found.sa_handler != SIG_DFL) return found.sa_handler != SIG_IGN && fault;
+    const bool is_fault = is_any_of({SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL});
+    if (found.sa_flags & SA_SIGINFO) return is_fault;
+    if (found.sa_handler != SIG_DFL) return found.sa_handler != SIG_IGN && is_fault;
     return !is_any_of({SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH});
 }
 

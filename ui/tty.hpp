@@ -1,5 +1,5 @@
-// The process's terminal: its settings, its owner, its description in the terminfo database,
-// the modes that terminfo does not describe, and its restoration after a crash.
+// The process's terminal: its settings, its description in the terminfo database, the modes
+// that terminfo does not describe, and its restoration after a crash.
 #pragma once
 
 #include <termios.h>
@@ -62,8 +62,8 @@ ModeSequences mode_sequences_for(std::string_view cup, std::string_view smcup);
 constexpr std::size_t max_clipboard_text = 74'991;  // bytes
 
 // Returns the sequence (OSC 52) that puts the printable text into the clipboard, or an empty
-// string if it is longer than max_clipboard_text. It contains no newlines, so that a shell into
-// which it is pasted waits for Enter.
+// string if it is longer than max_clipboard_text. The text contains no newlines, so that a
+// shell into which it is pasted waits for Enter.
 std::string clipboard_sequence(std::string_view text);
 
 // Restores the terminal when a signal ends the process.

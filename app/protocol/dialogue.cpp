@@ -146,7 +146,7 @@ bool Dialogue::take_answer(std::string_view& received) {
             refuse(answered() + " with: " + quoted + "; expected " + std::string(step().right));
     } else if (greeting) {
         if (!step().frame.empty()) return true;
-    } else if (!answer.empty() && framing_.refusals.find(answer[0]) != framing_.refusals.npos) {
+    } else if (!answer.empty() && framing_.error_bytes.find(answer[0]) != framing_.error_bytes.npos) {
         refuse("refused " + step().name + ": " + quoted);
     }
     if (failure_) return false;

@@ -9,11 +9,11 @@ namespace yodel {
 
 namespace {
 
-// With `cut`, the payload may be shorter than its size says.
-std::string read_payload(const JsonValue& object, const std::string& name, bool cut) {
+// If `may_be_cut`, the payload may be shorter than its size says.
+std::string read_payload(const JsonValue& object, const std::string& name, bool may_be_cut) {
     std::string payload = object.bytes(name);
     const std::string size = name + "_bytes";
-    if (!cut && object.has(size) && object.count(size) != payload.size())
+    if (!may_be_cut && object.has(size) && object.count(size) != payload.size())
         throw JsonError(in_quotes(size) + " is " + std::to_string(object.count(size)) +
                         ", but the payload has " + bytes_text(payload.size()));
     return payload;
@@ -79,8 +79,8 @@ std::string byte_text(std::string_view bytes, std::size_t at) {
 std::string bad_byte_text(const Reply& bad) {
     const auto text = [](std::string_view byte) {
         if (byte.empty()) return std::string("end");
-        const bool visible = byte[0] > ' ' && byte[0] <= '~';
-        return visible ? std::string(byte) : "0x" + byte_text(byte, 0);
+        const bool is_visible = byte[0] > ' ' && byte[0] <= '~';
+        return is_visible ? std::string(byte) : "0x" + byte_text(byte, 0);
     };
     const std::size_t at = std::min(*bad.difference, bad.payload.size());
     const std::string_view right(bad.right_byte ? &*bad.right_byte : "",
@@ -108,15 +108,15 @@ std::string reply_hint(const Framing& framing, std::string_view payload, const R
                          " were examined";
     if (reply.starts_with("\x15\x03") || reply.starts_with("\x16\x03"))
         return "the reply looks like TLS; use --tls";
-    const bool longer = reply.starts_with(payload);
+    const bool is_longer = reply.starts_with(payload);
     const bool ends_with_return = framing.delimiter == "\n" && reply.ends_with('\r');
-    if (ends_with_return && longer) return "if lines end with CRLF, use -C";
+    if (ends_with_return && is_longer) return "if lines end with CRLF, use -C";
     std::size_t equal = 0;  // bytes at the same offset
     for (std::size_t i = 0; i < std::min(payload.size(), reply.size()); ++i)
         if (payload[i] == reply[i]) ++equal;
-    const bool damaged_echo = 2 * equal >= std::max(payload.size(), reply.size());
-    if (damaged_echo || payload.starts_with(reply) || longer) return {};
-    // A greeting, or the answer to a message that is no command.
+    const bool is_damaged_echo = 2 * equal >= std::max(payload.size(), reply.size());
+    if (is_damaged_echo || payload.starts_with(reply) || is_longer) return {};
+    // The reply is a greeting, or answers a message that is no command.
     if (is_number(reply.substr(0, 3)) && reply.find_first_of(" -") == 3)
         return "if the service speaks SMTP or FTP, use -f smtp";
     for (const std::string_view word : {"+OK", "+PONG", "-ERR", "-NOAUTH"})
@@ -146,9 +146,9 @@ std::string lines(std::chrono::system_clock::time_point at, const Event& event) 
     const auto add = [&](const char* sign, std::string_view bytes) {
         text += date + sign + ui::printable(bytes) + '\n';
     };
-    const bool received = has_reply(event.fate) && event.fate != Fate::missing;
+    const bool is_received = has_reply(event.fate) && event.fate != Fate::missing;
     if (event.fate == Fate::sent) add("> ", event.message.payload);
-    if (received && event.fate != Fate::note) add("< ", event.reply.payload);
+    if (is_received && event.fate != Fate::note) add("< ", event.reply.payload);
     if (const std::string why = remark(event); !why.empty() || event.fate == Fate::note)
         add("- ", why);
     return text;
@@ -178,32 +178,33 @@ JsonObject json(const Event& event, ev::Time start, const EventForm& form) {
     return object;
 }
 
-StoredEvent read_event(const JsonValue& object, ev::Time previous, bool sample) {
+StoredEvent read_event(const JsonValue& object, ev::Time previous, bool is_sample) {
     // The words after this one are not in recordings, or are those of earlier fates.
     const char* const* const last = fate_words + static_cast<std::size_t>(Fate::missing);
     const char* const* const word =
         std::find(fate_words, last + 1, object.text_or_empty("fate"));
     if (word > last) throw JsonError("\"fate\" is missing or has an unknown value");
-    const bool received = object.has("received") || object.has("received_base64");
+    const bool is_received = object.has("received") || object.has("received_base64");
     Event event{.fate = static_cast<Fate>(word - fate_words)};
-    if (event.fate == Fate::as_recorded && !received) event.fate = Fate::unanswered_as_recorded;
+    if (event.fate == Fate::as_recorded && !is_received)
+        event.fate = Fate::unanswered_as_recorded;
     std::string reply_bytes;
     std::string message_bytes;
     if (has_reply(event.fate)) {
-        reply_bytes = read_payload(object, "received", sample);
+        reply_bytes = read_payload(object, "received", is_sample);
         event.reply = {.payload = reply_bytes, .right = object.flag("right")};
         event.reply.reordered = object.flag("reordered");
         if (object.has("rtt_us")) event.reply.round_trip = object.time("rtt_us");
         if (object.has("difference")) event.reply.difference = object.count("difference");
     }
     if (has_message(event.fate)) {
-        message_bytes = read_payload(object, "sent", sample);
-        const bool planned = object.has("planned_us") || !object.has("sent_us");
+        message_bytes = read_payload(object, "sent", is_sample);
+        const bool has_planned = object.has("planned_us") || !object.has("sent_us");
         event.message.id = object.count("seq", 1);
         event.message.payload = message_bytes;
-        event.message.planned = ev::Time(object.time(planned ? "planned_us" : "sent_us"));
+        event.message.planned = ev::Time(object.time(has_planned ? "planned_us" : "sent_us"));
         event.message.sent = event.message.planned;
-        if (object.has("sent_us") && !sample)
+        if (object.has("sent_us") && !is_sample)
             event.message.sent = ev::Time(object.time("sent_us"));
         event.message.late = event.fate == Fate::late;
         event.at = event.reply.round_trip ? event.message.sent + *event.reply.round_trip

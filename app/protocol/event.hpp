@@ -175,9 +175,9 @@ struct EventForm {
 // Times are relative to `start`.
 JsonObject json(const Event& event, ev::Time start, const EventForm& form);
 
-// Reads an object with payloads. Times count from ev::Time{}. An event whose object does not
-// contain its time happened at `previous`. Throws JsonError. The payloads of a load's `sample`
-// may be cut, and its round trip is measured from the planned time.
-StoredEvent read_event(const JsonValue& object, ev::Time previous, bool sample = false);
+// Reads an object with payloads. Times count from ev::Time{}. A message without a round trip
+// happened at `previous`, or when it was sent if that is later. Throws JsonError. The payloads
+// of a load's sample may be cut, and its round trip is measured from the planned time.
+StoredEvent read_event(const JsonValue& object, ev::Time previous, bool is_sample = false);
 
 }  // namespace yodel

@@ -42,11 +42,11 @@ constexpr Framing framings[] = {
      .delimiter = "\r\n",
      .reply_line = resp_line,
      .push_byte = ">",
-     .refusals = "-!"},
+     .error_bytes = "-!"},
     {.name = "smtp",
      .delimiter = "\r\n",
      .reply_line = smtp_line,
-     .refusals = "45",
+     .error_bytes = "45",
      .takes_turns = true},
     {.name = "raw"},
     {.name = "datagram", .prefix = 2, .in_datagrams = true},
@@ -170,10 +170,10 @@ std::size_t count_pieces(const Framing& framing, std::string_view payload) {
     constexpr std::size_t block = 240;
     const char end = framing.delimiter[0];
     for (; payload.size() >= block; payload.remove_prefix(block)) {
-        std::uint8_t some = 0;
+        std::uint8_t count_in_block = 0;
         for (std::size_t i = 0; i < block; ++i)
-            some = static_cast<std::uint8_t>(some + (payload[i] == end));
-        count += some;
+            count_in_block = static_cast<std::uint8_t>(count_in_block + (payload[i] == end));
+        count += count_in_block;
     }
     return 1 + count +
            static_cast<std::size_t>(std::count(payload.begin(), payload.end(), end));
@@ -187,11 +187,11 @@ bool is_sendable(const Framing& framing, std::size_t max_frame, std::string_view
     const std::size_t min_size = framing.min_payload();
     const std::size_t max_size = std::min(framing.max_payload(), max_frame);
     if (min_size == 0 && payload.size() <= max_size) return true;
-    bool all = true;
+    bool all_fit = true;
     for_each_piece(framing, payload, [&](std::string_view piece) {
-        all = all && piece.size() >= min_size && piece.size() <= max_size;
+        all_fit = all_fit && piece.size() >= min_size && piece.size() <= max_size;
     });
-    return all;
+    return all_fit;
 }
 
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame) {
@@ -201,7 +201,7 @@ std::string length_hint(const Framing& framing, std::string_view bytes, std::siz
         if (other.prefix != framing.prefix || other.little_endian == framing.little_endian)
             continue;
         const std::size_t reversed = *other.payload_size(bytes);
-        std::string_view rest = bytes;  // empty once it was cut into whole messages
+        std::string_view rest = bytes;  // what follows the whole messages
         while (!rest.empty() && other.frame_size(rest) <= rest.size())
             rest.remove_prefix(other.frame_size(rest));
         if (*size > max_frame ? reversed <= max_frame : rest.empty())
@@ -223,9 +223,10 @@ Decoder::Decoded Decoder::next(std::string_view bytes) {
         return {.kind = Decoded::Kind::stray, .payload = bytes.substr(0, stray), .used = stray};
     Decoded cut = read(bytes);
     if (cut.kind != Decoded::Kind::message) return cut;
-    const bool greeting = framing_->takes_turns && !greeted_ && !decoded_;
+    const bool is_greeting = framing_->takes_turns && !greeted_ && !decoded_;
     const std::string_view push = framing_->push_byte;
-    if (greeting || (!push.empty() && bytes.starts_with(push))) cut.kind = Decoded::Kind::stray;
+    if (is_greeting || (!push.empty() && bytes.starts_with(push)))
+        cut.kind = Decoded::Kind::stray;
     cut.used = line_offset_;
     cut.payload = framing_->payload(bytes.substr(0, cut.used));
     restart();

@@ -56,7 +56,7 @@ struct Framing {
     ReplyLine (*reply_line)(std::string_view line, std::string_view before) = nullptr;
     std::string_view push_byte = {};  // with reply_line: first byte of an unsolicited message
     // With reply_line: first bytes of replies that report an error.
-    std::string_view refusals = {};
+    std::string_view error_bytes = {};
     // The sides take turns. The server begins with a greeting, and each message should wait for
     // the reply to the previous one.
     bool takes_turns = false;
@@ -147,8 +147,8 @@ void encode(const Framing& framing, std::string_view payload, Bytes& to) {
 // `what` is, for example, "a message of 70 bytes".
 std::string above_limit_text(const std::string& what, std::size_t limit);
 
-// Explains why the length at the front exceeds `max_frame` or the bytes themselves, if it has
-// the wrong byte order. Otherwise returns an empty text.
+// If the length at the front has the wrong byte order, explains why it exceeds `max_frame` or
+// the received bytes. Otherwise returns an empty text.
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame);
 
 // Returns the end of a connection that the peer closed inside a message. `fragment` is the
@@ -183,8 +183,8 @@ public:
     // Returns true if the framing needs no greeting, or once a greeting has arrived, even an
     // invalid one.
     bool greeted(std::string_view bytes);
-    // Restarts between two frames. `decoded` means that whole frames of this connection
-    // precede, even if next() did not decode them. Otherwise another connection begins.
+    // Restarts between two frames. With `decoded`, whole frames of this connection precede,
+    // even if next() did not decode them. Otherwise another connection begins.
     void restart(bool decoded = true) {
         line_offset_ = searched_ = 0;
         lines_left_ = 1;
@@ -200,7 +200,7 @@ private:
     std::size_t max_frame_;
     // The frame at the front.
     std::size_t line_offset_ = 0;   // offset of the next line of a reply
-    std::size_t searched_ = 0;      // bytes after it without a whole delimiter
+    std::size_t searched_ = 0;      // bytes of that line without a whole delimiter
     std::uint64_t lines_left_ = 1;  // lines of the reply still missing
 
     bool decoded_ = false;  // a message was decoded, so the framing is right

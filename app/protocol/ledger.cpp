@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t max_idle_capacity = 1024 * 1024;
 constexpr std::size_t max_idle_entries = 64;
 
-// Each right datagram is compared with all held ones.
+// A limit, because each right datagram is compared with all held ones.
 constexpr std::size_t max_held_datagrams = 256;
 
 std::optional<std::uint64_t> number_of(std::string_view payload) {
@@ -29,7 +29,7 @@ bool differ_in_one_byte(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-// Every datagram that fits into a packet is accepted.
+// The decoder accepts every datagram that fits into a packet.
 Ledger::Ledger(const SessionOptions& options, const LedgerLimits& limits)
     : options_(options),
       limits_(limits),
@@ -164,7 +164,7 @@ std::size_t Ledger::skip_over(std::size_t i) const {
     return i;
 }
 
-// Removes an entry. Its frames stay valid until the next call.
+// Removes an entry, whose frames stay in frames_ until the next release().
 const Ledger::Entry& Ledger::take(std::size_t i) {
     keeps_last_ = false;
     release();
@@ -234,17 +234,17 @@ std::optional<std::size_t> Ledger::find_oldest() const {
     return late_.count > 0 ? std::optional<std::size_t>(first_) : std::nullopt;
 }
 
-// Returns the index of the entry that begins with the message that the reply is right for; none
-// if there is none.
+// Returns the index of the entry that begins with the message for which the reply is right, or
+// none if there is no such message.
 std::optional<std::size_t> Ledger::find(std::string_view reply) {
     if (options_.expect == Expect::any) return find_oldest();
-    std::string space;
-    const std::string_view wanted = comparable_text(options_.pattern_or_null(), reply, space);
-    std::string own_space;
+    std::string buffer;
+    const std::string_view wanted = comparable_text(options_.pattern_or_null(), reply, buffer);
+    std::string own_buffer;
     const auto equals = [&](const Entry& entry) {
         if (!given()) return payload(entry) == reply;
         return entry.reply &&
-               comparable_text(options_.pattern_or_null(), *entry.reply, own_space) == wanted;
+               comparable_text(options_.pattern_or_null(), *entry.reply, own_buffer) == wanted;
     };
     if (numbered()) {
         const auto place = find_number(number_of(reply));
@@ -252,7 +252,7 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
     }
     const std::size_t key = datagrams() ? std::hash<std::string_view>()(wanted) : 0;
     const std::size_t count = entries_.size() - first_;
-    const std::size_t late = datagrams() ? oldest_ - first_ : 0;  // these are searched last
+    const std::size_t late = datagrams() ? oldest_ - first_ : 0;  // late ones are searched last
     for (std::size_t n = late; n < count + late; ++n) {
         const std::size_t i = first_ + (n < count ? n : n - count);
         const Entry& entry = entries_[i];
@@ -290,8 +290,8 @@ std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> numb
 }
 
 std::size_t Ledger::comparable_size(std::string_view reply) const {
-    std::string space;
-    return comparable_text(options_.pattern_or_null(), reply, space).size();
+    std::string buffer;
+    return comparable_text(options_.pattern_or_null(), reply, buffer).size();
 }
 
 // Returns true if a datagram of this comparable size, read after message `read_id` was queued,
@@ -313,7 +313,7 @@ bool Ledger::greeted(std::string_view received) {
 std::optional<Event> Ledger::next(std::string_view& received, ev::Time read_at) {
     if (received.size() > remaining_input_) read_id_ = last_id_;
     std::optional<Event> event;
-    for (bool more = true; more && !event;) {
+    for (bool may_continue = true; may_continue && !event;) {
         if (settling_) event = next_resolved();
         if (event) break;
         if (!greeted_) {
@@ -329,7 +329,7 @@ std::optional<Event> Ledger::next(std::string_view& received, ev::Time read_at) 
         const std::size_t before = received.size();
         event = framing_.replies_framed() ? next_framed(received, read_at)
                                           : next_unframed(received, read_at);
-        more = settling_ || received.size() != before;
+        may_continue = settling_ || received.size() != before;
     }
     remaining_input_ = received.size();
     return event;
@@ -446,7 +446,8 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
     return std::nullopt;
 }
 
-// Answers a datagram by its own reply, so that no held reply can be its own.
+// Answers a datagram by its own reply, so that held replies of the same size may answer one
+// message fewer.
 Event Ledger::answer_own(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
     if (i >= oldest_)
         for (Held& held : held_)
@@ -455,9 +456,9 @@ Event Ledger::answer_own(std::size_t i, std::string_view reply, ev::Time read_at
 }
 
 std::size_t Ledger::hash_of(std::string_view reply) const {
-    std::string space;
+    std::string buffer;
     return std::hash<std::string_view>()(
-        comparable_text(options_.pattern_or_null(), reply, space));
+        comparable_text(options_.pattern_or_null(), reply, buffer));
 }
 
 void Ledger::remember_answer(std::string_view reply) {
@@ -499,13 +500,13 @@ Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bo
     return answered_event(message(entry, late), answer);
 }
 
-// A duplicate equals the last echo. Other replies that follow an echo are stale. Neither is
-// known after a message was forgotten, because the reply may answer it.
+// A duplicate equals the last echo. Other replies that follow an echo are stale. Once a message
+// was forgotten, neither is certain, because the reply may answer that message.
 Event Ledger::unsolicited(std::string_view reply) const {
     const bool decidable = options_.expect == Expect::echo && !forgotten_key_;
     if (!decidable || !echoed_) return received_event(Fate::unsolicited, reply);
-    const bool duplicate = last_echoed_ && is_last_removed(reply);
-    return received_event(duplicate ? Fate::duplicate : Fate::stale, reply);
+    const bool is_duplicate = last_echoed_ && is_last_removed(reply);
+    return received_event(is_duplicate ? Fate::duplicate : Fate::stale, reply);
 }
 
 // --- Replies without frames.
@@ -540,8 +541,8 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
 
 // --- Held replies.
 
-// Starts to assign the held replies to the messages before entry `i`, and loses the others.
-// Prefers messages in flight, because late messages were already reported.
+// Starts to assign the held replies to the messages before entry `i`. Messages without a held
+// reply are lost. Prefers messages in flight, because late messages were already reported.
 void Ledger::settle(std::size_t i) {
     const std::size_t timely = answerable(i);
     std::size_t late = i < oldest_ ? i - first_ : late_.count;
@@ -567,7 +568,8 @@ std::size_t Ledger::answerable(std::size_t end) const {
     return replies;
 }
 
-// The last `replies` of the held replies answer the oldest messages.
+// Of the held replies, the last `replies` answer the oldest messages; the others are
+// unsolicited.
 void Ledger::settle_replies(std::size_t replies) {
     for (Held& held : held_) {
         if (answers_ == replies) break;
@@ -594,9 +596,10 @@ void Ledger::settle_if_decided() {
         settling_ = true;
         return;
     }
-    const bool late_possible = late_.count > 0 && in_flight_.count > 0;
-    const bool enough = answerable(entries_.size()) == in_flight_.count;
-    if (held_bytes_ > limits_.held_bytes || (enough && !late_possible && !greeting_possible()))
+    const bool may_answer_late = late_.count > 0 && in_flight_.count > 0;
+    const bool has_all_replies = answerable(entries_.size()) == in_flight_.count;
+    if (held_bytes_ > limits_.held_bytes ||
+        (has_all_replies && !may_answer_late && !greeting_possible()))
         resolve_held();
 }
 

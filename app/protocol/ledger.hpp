@@ -1,17 +1,18 @@
 // Stores the in-flight and the late messages of a connection, and decides which reply answers
-// which message. Pure: it uses no socket and no loop, and times are arguments, so that
-// its tests are tables of strings.
+// which message. It uses no socket and no loop, and times are arguments, so that its tests
+// are tables of strings.
 //
 // A reply answers the message that it is right for: with Expect::echo the message that it
 // equals, with Expect::given the message with this given reply, and with Expect::any the oldest
 // message in flight. With Expect::none every reply is unsolicited. Without frames, a reply is
 // as long as the expected reply.
 //
-// In a stream, a reply that is right for no message is held. When a right one follows, the
-// messages before its own get the held replies in order, as bad replies. Those without one are
-// lost, and held replies without a message are unsolicited. The same happens once each message
-// in flight has a held reply, when time runs out, and when the connection ends. Events keep the
-// order of the replies. A reply never answers a message that was queued after it was read.
+// In a stream, a reply that is right for no message is held. When a right reply follows, the
+// messages before the one that it answers get the held replies in order, as bad replies.
+// Messages without a held reply are lost, and held replies without a message are unsolicited.
+// The same happens once each message in flight has a held reply, when time runs out, and when
+// the connection ends. Events keep the order of the replies. A reply never answers a message
+// that was queued after it was read.
 //
 // The order of datagrams proves nothing, because the network loses, duplicates and reorders
 // them. A reply that is right for no message is a duplicate if it equals an earlier answer.
@@ -21,8 +22,8 @@
 // runs out. If there is none, it is unsolicited.
 //
 // A late message was reported as lost, because its reply timeout has passed. It is remembered,
-// up to a limit, in case a reply still arrives. A reply that may answer a message that was
-// forgotten is unsolicited, because it was not compared.
+// up to a limit, in case a reply still arrives. A reply that may answer a forgotten message
+// is unsolicited, because the two can't be compared.
 //
 // The caller pulls events. Their views are valid until the next call:
 //
@@ -98,7 +99,7 @@ public:
     // removed. If it contains more than the last call left, the new bytes may answer all
     // messages queued so far.
     std::optional<Event> next(std::string_view& received, ev::Time read_at);
-    std::optional<Event> next_resolved();  // caused by an earlier call
+    std::optional<Event> next_resolved();  // the next event that earlier calls have caused
     // Returns why the connection can no longer be decoded. Then nothing more is read from it.
     const bufio::End& refusal() const { return refusal_; }
     // Matches the held replies with messages now, late ones first.
@@ -132,8 +133,8 @@ public:
     ev::Duration max_round_trip() const { return max_round_trip_; }
 
 private:
-    // A message, or several that were queued together in one entry, which costs much less than
-    // one entry each. Positions count the bytes of all frames.
+    // A message, or several that were queued together, because one entry costs much less than
+    // several. Positions count the bytes of all frames.
     struct Entry {
         std::uint64_t id = 0;  // of the first message
         // Datagrams only: the payload's number or, if messages have no numbers, the hash of the
@@ -154,7 +155,7 @@ private:
         std::string payload;
         ev::Time read_at{};
         std::uint64_t queued = 0;  // the last message queued before it was read
-        Fate fate = Fate::bad;     // or its fate if it answers nothing
+        Fate fate = Fate::bad;     // another fate if it answers nothing
         // With datagrams only:
         std::size_t size = 0;  // see comparable_size()
         // The number of messages that it may answer, minus the number of held replies of its
@@ -230,7 +231,7 @@ private:
     std::uint64_t last_id_ = 0;
 
     // From first_ on: late messages, then those in flight, each in the order of sending. Unlike
-    // a std::deque, they allocate nothing while there are few.
+    // a std::deque, an empty vector allocates nothing.
     std::vector<Entry> entries_;
     std::size_t first_ = 0;   // index of the first entry; those before it are over
     std::size_t oldest_ = 0;  // index of the oldest message in flight
@@ -242,7 +243,7 @@ private:
     std::uint64_t written_ = 0;     // position of the first byte that was not written
     std::uint64_t untimed_id_ = 0;  // messages up to this one have no round trip
     Entry taken_;                   // the messages removed last
-    bool keeps_last_ = false;       // the frame of the last of them stays in frames_
+    bool keeps_last_ = false;       // the last frame of taken_ stays in frames_
     std::size_t forgotten_ = 0;     // messages forgotten just before the oldest one
     // The number of this connection's last forgotten message, 0 without numbers; unset if no
     // message was forgotten.

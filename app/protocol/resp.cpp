@@ -101,9 +101,9 @@ struct RespReader {
     // the last value, which the attributes describe, is shown.
     bool read_values(char type, std::uint64_t count, std::size_t indent, std::size_t depth) {
         if (type == '|') {
-            const std::size_t before = text.size();
+            const std::size_t size_before = text.size();
             for (; count > 0; --count) {
-                text.resize(before);
+                text.resize(size_before);
                 if (!read(indent, depth)) return false;
             }
             return true;

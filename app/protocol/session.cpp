@@ -31,7 +31,7 @@ constexpr ev::Duration min_linger = std::chrono::milliseconds(100);
 constexpr ev::Duration max_linger = std::chrono::seconds(1);
 constexpr int lingering_round_trips = 4;
 
-// A TLS server answers a client without TLS with nothing but an alert.
+// A TLS server answers a client without TLS by an alert, and nothing else.
 bool is_tls_alert(std::string_view bytes) {
     return bytes.size() == 7 && bytes.starts_with("\x15\x03") && bytes[2] <= '\x04' &&
            bytes[3] == '\0' && bytes[4] == '\x02' && (bytes[5] == '\x01' || bytes[5] == '\x02');
@@ -234,7 +234,7 @@ bool Session::advance_dialogue() {
 
 // --- Receiving.
 
-// Does everything that is possible now, and reports it.
+// Advances the connection as far as possible now, and reports the results.
 void Session::advance() {
     read_at_ = loop_.read_clock();
     if (!connected() || advance_connection()) settle();
@@ -317,10 +317,10 @@ bool Session::report(Event event) {
     event.at = std::max(read_at_, loop_.now());
     std::string why;
     if (event.fate == Fate::lost) {
-        const bool up = state() == State::open || state() == State::finishing;
+        const bool was_open = state() == State::open || state() == State::finishing;
         // If false, the partial message belongs to an older reply.
-        const bool part = event.message.id == ledger_.oldest_id();
-        why = loss_text(event.message, part ? partial_message() : "", up,
+        const bool has_part = event.message.id == ledger_.oldest_id();
+        why = loss_text(event.message, has_part ? partial_message() : "", was_open,
                         progress_.replies == 0, *options_);
         event.reply.payload = why;
     }
@@ -342,8 +342,8 @@ bool Session::report_resolved() {
 bool Session::on_input_ended() {
     const std::string rest(options_->framing->has_frames() ? partial_message() : "");
     if (rest.empty() && state() != State::finishing) {
-        const bool ends = options_->ends_with_input() || options_->listens();
-        if (ends && progress_.peer_ended_at == ev::Time{})
+        const bool ends_connection = options_->ends_with_input() || options_->listens();
+        if (ends_connection && progress_.peer_ended_at == ev::Time{})
             progress_.peer_ended_at = loop_.now();
         return true;
     }
@@ -380,9 +380,9 @@ void Session::observe() {
     Progress& p = progress_;
     observe_traffic(now);
     // Messages that wait for the handshake of a new connection have no timeout yet.
-    const ev::Time sent = in_flight() > 0 ? ledger_.oldest_sent_at() : ev::Time{};
-    if (std::exchange(p.oldest_sent_at, sent) != sent)
-        p.awaited_since = sent == ev::Time{} ? sent : std::max(sent, resumed_at_);
+    const ev::Time sent_at = in_flight() > 0 ? ledger_.oldest_sent_at() : ev::Time{};
+    if (std::exchange(p.oldest_sent_at, sent_at) != sent_at)
+        p.awaited_since = sent_at == ev::Time{} ? sent_at : std::max(sent_at, resumed_at_);
     if (!ledger_.greeting_possible())
         p.greeted_at = {};
     else if (p.greeted_at == ev::Time{})
@@ -406,21 +406,21 @@ Session::Due Session::first_due() const {
     };
     const Options& options = *options_;
     const Progress& p = progress_;
-    const bool open = state() == State::open;
-    const bool finishing = state() == State::finishing;
+    const bool is_open = state() == State::open;
+    const bool is_finishing = state() == State::finishing;
     if (options.idle_timeout) add(Deadline::idle, p.active_at, *options.idle_timeout);
-    if (open && p.pong_awaited)
+    if (is_open && p.pong_awaited)
         add(Deadline::ping, p.pinged_at, options.reply_timeout);
-    else if (open && options.ping)
+    else if (is_open && options.ping)
         add(Deadline::ping, std::max(p.pinged_at, p.active_at), *options.ping);
     if (unsent())
         add(Deadline::output, p.accepted_at,
             std::max(options.reply_timeout, min_write_timeout));
     add(Deadline::reply, p.awaited_since, options.reply_timeout);
-    if (open) add(Deadline::greeting, p.greeted_at, options.greeting_time);
-    if (finishing && in_flight() > 0 && !stream_->finishing() && !options.stays_open)
+    if (is_open) add(Deadline::greeting, p.greeted_at, options.greeting_time);
+    if (is_finishing && in_flight() > 0 && !stream_->finishing() && !options.stays_open)
         add(Deadline::quiet, std::max(p.heard_at, p.active_at), quiet_time);
-    if (finishing && in_flight() == 0) add(Deadline::end, end_deadline(), {});
+    if (is_finishing && in_flight() == 0) add(Deadline::end, end_deadline(), {});
     const bool answers = options.listens() && (!options.websocket || unsent());
     add(Deadline::early_close, p.peer_ended_at, answers ? options.answer_time : ev::Duration());
     return first;
@@ -434,13 +434,13 @@ ev::Time Session::end_deadline() const {
     const ev::Duration wait = options_->close_timeout + progress_.max_pause;
     const ev::Time limit = entered_at_ + std::min(wait, ev::Time::max() - entered_at_);
     if (!lossy()) return limit;
-    const ev::Time answered = progress_.all_answered_at;
-    const ev::Time from = std::max({answered, progress_.active_at, resumed_at_});
+    const ev::Time answered_at = progress_.all_answered_at;
+    const ev::Time from = std::max({answered_at, progress_.active_at, resumed_at_});
     if (options_->listens()) return from + options_->answer_time;
     const ev::Duration wanted = lingering_round_trips * ledger_.max_round_trip();
     const ev::Duration linger =
         std::min(std::clamp(wanted, min_linger, max_linger), options_->close_timeout);
-    return std::min(from + linger, std::max(answered + linger, limit));
+    return std::min(from + linger, std::max(answered_at + linger, limit));
 }
 
 // Leaves a timer that is due earlier, because most deadlines move to later times before they
@@ -568,16 +568,16 @@ End Session::explained_end(End end) const {
                 "reset the connection in the middle of the reply to message",
                 std::to_string(oldest) + ", " + options_->framing->fragment_text(part)};
     const bool listens = options_->listens();
-    const bool open = state() == State::open;
-    const bool closed_first = open && end.reason == Reason::send && input_ended();
-    const bool early = end.reason == Reason::closed_early && end.detail.empty();
-    const bool left = listens && open && end.reason == Reason::clean;
-    const bool ends = listens || options_->ends_with_input();
-    if (!left && !(ends && (early || closed_first))) return end;
+    const bool is_open = state() == State::open;
+    const bool closed_first = is_open && end.reason == Reason::send && input_ended();
+    const bool is_early = end.reason == Reason::closed_early && end.detail.empty();
+    const bool client_left = listens && is_open && end.reason == Reason::clean;
+    const bool ends_connection = listens || options_->ends_with_input();
+    if (!client_left && !(ends_connection && (is_early || closed_first))) return end;
     const std::size_t replies = progress_.replies;
-    const bool announced = open && replies > 0 && oldest == 0;
-    const bool clean = left || (announced && !options_->retry_after_answers);
-    end = {clean ? Reason::clean : Reason::closed_early, By::peer, "closed the connection"};
+    const bool is_announced = is_open && replies > 0 && oldest == 0;
+    const bool is_clean = client_left || (is_announced && !options_->retry_after_answers);
+    end = {is_clean ? Reason::clean : Reason::closed_early, By::peer, "closed the connection"};
     if (listens) return end;
     if (in_flight() == 0)
         end.what = options_->early_close;
@@ -601,9 +601,9 @@ End Session::finished_end(End end) const {
         if (options_->close_timeout == ev::Duration::zero() || lossy()) return clean;
         end.reason = Reason::unclosed;
     }
-    const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;
-    const bool whole = known && partial_message().empty() && !options_->websocket;
-    return end.reason == Reason::truncated && whole ? clean : end;
+    const bool is_known = options_->expect == Expect::echo || options_->expect == Expect::given;
+    const bool is_whole = is_known && partial_message().empty() && !options_->websocket;
+    return end.reason == Reason::truncated && is_whole ? clean : end;
 }
 
 // An alert proves nothing if the server merely echoed our own bytes.

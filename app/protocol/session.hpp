@@ -59,8 +59,8 @@ public:
     Session(ev::Loop& loop, std::shared_ptr<const Options> options, Owner& owner);
     Session(const Session&) = delete;
 
-    // Allowed in idle, closed and waiting. In waiting it retries now, and restarts the count of
-    // attempts.
+    // Allowed in the states idle, closed and waiting. A waiting session retries now, and
+    // restarts the retry count.
     void connect();
     // Closes now, as Stream::close() does, and does not retry. Pending output is lost.
     void disconnect(bufio::End end = {bufio::Reason::aborted, bufio::By::us, "disconnected"});
@@ -71,8 +71,8 @@ public:
 
     // Queues a message, or several if for_each_piece() cuts the payload. A queued message
     // counts as in flight, so call flush() before returning to the loop. Returns no ids if the
-    // session is not open, or if the message is too long for the framing or --max-frame, or too
-    // short for the framing. The message was due at `planned`, by default at flush(). With
+    // session is not open, or if the framing or --max-frame does not allow the message's size.
+    // The message was due at `planned`, by default at flush(). With
     // Expect::given, `reply` is the expected reply, or none if no reply is expected.
     QueuedIds send(std::string_view payload, ev::Time planned = {},
                    std::optional<std::string_view> reply = {});
@@ -105,7 +105,7 @@ public:
     }
     // While waiting: number of the next consecutive retry, from 1, and its time.
     unsigned retry_count() const { return retries_; }
-    ev::Time retry_time() const { return attempt_at_; }
+    ev::Time retry_at() const { return attempt_at_; }
     bool input_ended() const {
         return stream_ && stream_->input_ended() && !stream_->rejection();
     }
@@ -127,7 +127,7 @@ public:
         return stream_ && stream_->handshake_done() ? stream_->tls() : facts_.tls.get();
     }
     const websocket::Facts* websocket() const { return facts_.websocket.get(); }
-    // Queries the system about a current connection. None if there are no facts.
+    // Queries the system about a current connection. Returns none if there are no facts.
     std::optional<bufio::TcpFacts> tcp() const {
         return stream_ ? bufio::tcp_facts(stream_->descriptor()) : facts_.tcp;
     }
@@ -232,7 +232,7 @@ private:
     bufio::End refusal_;
     bufio::Lifetime lifetime_;       // ends with the session, and with each of its connections
     unsigned retries_ = 0;           // since the last success
-    bool began_with_alert_ = false;  // of TLS; examined only if nothing followed
+    bool began_with_alert_ = false;  // a TLS alert; proves nothing if other bytes followed
     std::minstd_rand random_;        // for the waits between attempts
     ev::Time read_at_{};             // when the bytes being matched were read
     ev::Time flushed_at_{};

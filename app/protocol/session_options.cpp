@@ -36,22 +36,22 @@ std::string loss_text(const Message& message, std::string_view part, bool connec
     std::string text = " within " + duration_text(options.reply_timeout);
     if (part.empty()) return text;
     const Framing& framing = *options.framing;
-    const bool framed = framing.replies_framed();
-    const std::string_view begun = framed ? framing.partial_payload(part) : part;
+    const bool is_framed = framing.replies_framed();
+    const std::string_view begun = is_framed ? framing.partial_payload(part) : part;
     std::string right(message.expected.value_or(message.payload));
     if (framing.reply && !message.expected) right = framing.reply(right);
-    const bool compared = options.expect == Expect::echo || options.expect == Expect::given;
+    const bool is_compared = options.expect == Expect::echo || options.expect == Expect::given;
     const std::size_t size = framing.payload_size(part).value_or(right.size());
     const std::size_t at = first_difference(begun, right + std::string(framing.delimiter));
     const bool differs =
-        compared && !options.pattern && (at < begun.size() || size != right.size());
+        is_compared && !options.pattern && (at < begun.size() || size != right.size());
     text += differs ? "; the reply differs at byte " + std::to_string(at) + "; " : "; ";
-    const bool known = compared || framing.payload_size(part);
-    text += known && begun.size() <= size
+    const bool is_size_known = is_compared || framing.payload_size(part);
+    text += is_size_known && begun.size() <= size
                 ? std::to_string(begun.size()) + " of " + bytes_text(size)
                 : bytes_text(begun.size());
     text += " received";
-    if (framed && framing.can_echo() && !framing.delimiter.empty())
+    if (is_framed && framing.can_echo() && !framing.delimiter.empty())
         text += ", without " + framing.delimiter_name();
     std::string hint;
     if (first_reply && framing.prefix > 0)
@@ -70,9 +70,9 @@ std::string end_text(const bufio::End& end, const SessionOptions& options,
         text = peer + " did not close; " + text;
     if (!tls) return text;
     if (end.reason == Reason::certificate) {
-        // If a server does not send its intermediate certificate, its owner should fix that,
-        // instead of each client trusting more. --cacert helps only if the missing trust is
-        // the only fault.
+        // If a server does not send its intermediate certificate, its administrator should fix
+        // that, instead of each client trusting more. --cacert helps only if the missing trust
+        // is the only fault.
         if (tls->incomplete_chain)
             text += "; the server should send its intermediate certificate";
         text += "; to accept it: ";
@@ -84,9 +84,9 @@ std::string end_text(const bufio::End& end, const SessionOptions& options,
     // Some servers and middleboxes expect the whole ClientHello in the first segment, which is
     // too small for current key exchanges.
     constexpr std::size_t usual_segment = 1448;  // bytes of payload, on Ethernet
-    const bool silent =
+    const bool is_silent =
         end.reason == Reason::timeout || end.reason == Reason::handshake_interrupted;
-    if (silent && tls->unanswered_hello_size > usual_segment) {
+    if (is_silent && tls->unanswered_hello_size > usual_segment) {
         text += "; the server did not answer a ClientHello of " +
                 std::to_string(tls->unanswered_hello_size) +
                 " bytes, which exceeds one TCP segment and is too large for some servers and "

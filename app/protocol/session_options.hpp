@@ -67,7 +67,7 @@ struct SessionOptions {
     ev::Duration close_timeout = std::chrono::seconds(5);
     bool stays_open = false;  // finish() closes our side only after the peer's
     // Time to wait for a second reply, which would prove that the first reply was a greeting.
-    // After finish() the reply timeout applies instead, because nobody watches for the reply.
+    // After finish() the reply timeout applies instead, because no user watches for the reply.
     ev::Duration greeting_time = std::chrono::milliseconds(500);
     // When listening, the limit for more output after the client has closed its side or, with
     // datagrams, for more input after finish().
@@ -126,8 +126,8 @@ struct SessionFacts {
 };
 
 // Returns the wait before the next attempt. It doubles with each of the earlier retries, up to
-// half a minute or the first wait. It is then shortened at random by up to half, so that the
-// clients of a restarted server do not all reconnect together.
+// half a minute, or to the first wait if that is longer. It is then shortened at random by up
+// to half, so that the clients of a restarted server do not all reconnect together.
 ev::Duration retry_wait(ev::Duration first, unsigned earlier, std::minstd_rand& random);
 
 // --- Ends of connections, and lost messages, in words.

@@ -149,7 +149,7 @@ std::string state_words(const Session& session, ev::Time now) {
     case State::waiting:
         return reason_words(session.end()) + "; retry " +
                std::to_string(session.retry_count()) + " in " +
-               tenths_text(session.retry_time() - now) + " (F5 now)";
+               tenths_text(session.retry_at() - now) + " (F5 now)";
     case State::idle:  // never shown
     case State::closed: break;
     }

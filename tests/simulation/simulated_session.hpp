@@ -369,7 +369,7 @@ private:
             overdue(connected_at_ + *options.max_time, "of all");
         if (state_ == State::dialing || state_ == State::handshaking)
             overdue(session_->state_since() + options.connect_timeout, "to connect");
-        if (state_ == State::waiting) overdue(session_->retry_time(), "to try again");
+        if (state_ == State::waiting) overdue(session_->retry_at(), "to try again");
         if (!lasts() || paused_) return;
         if (options.idle_timeout) overdue(progress_at_ + *options.idle_timeout, "of idleness");
         if (session_->pending() > 0)

@@ -27,7 +27,7 @@ void minimize_timer_slack();
 // Ignores SIGPIPE and SIGXFSZ, so that a write reports the error instead of ending the process.
 // `body` returns the exit status. If a signal is to end the program, `body` also sets `signo`,
 // and the signal is raised again. An exception becomes one sentence and its status. `name` is
-// the program's name in diagnostics. A server has fewer statuses.
+// the program's name in diagnostics. With `is_server`, the status is one that a server has.
 int run_program(const char* name, const std::function<int(int& signo)>& body,
                 bool is_server = false);
 
@@ -60,7 +60,8 @@ std::size_t used_descriptors();
 // A file that contains the server's ports, for the program that started the server. The file
 // exists as long as this object.
 //
-// It is written under another name and then renamed, so that nobody reads an incomplete file.
+// It is written under another name and then renamed, so that no program reads an incomplete
+// file.
 // It may replace a plain file, but not a link, FIFO, device or folder.
 class PortFile {
 public:

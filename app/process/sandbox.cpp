@@ -40,8 +40,8 @@ std::string folder_of(const std::string& path) {
 
 namespace {
 
-// The kernel's interface, because system headers may lack it or contain an older version. These
-// numbers are the same on all processors whose calls are numbered from 0.
+// Declares the kernel's interface, because system headers may lack it or contain an older
+// version. These numbers are the same on all processors whose calls are numbered from 0.
 constexpr long create_ruleset_call = 444;
 constexpr long add_rule_call = 445;
 constexpr long restrict_self_call = 446;
@@ -74,8 +74,8 @@ constexpr std::uint64_t control_device = bit(15);  // from version 5
 constexpr std::uint64_t bind_tcp = bit(0);         // from version 4
 constexpr std::uint64_t connect_tcp = bit(1);      // from version 4
 
-// Creates the file, because a rule covers only an existing file. It will contain a
-// conversation.
+// Creates the file, because a rule covers only an existing file. Others may not read it,
+// because it will contain a conversation.
 void make_if_missing(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) return;

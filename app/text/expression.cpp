@@ -21,14 +21,14 @@ class ByteLocale {
 public:
     ByteLocale() {
         static const locale_t bytes = ::newlocale(LC_ALL_MASK, "C", locale_t{});
-        before_ = ::uselocale(bytes);
+        previous_ = ::uselocale(bytes);
     }
-    ~ByteLocale() { ::uselocale(before_); }
+    ~ByteLocale() { ::uselocale(previous_); }
     ByteLocale(const ByteLocale&) = delete;
     ByteLocale& operator=(const ByteLocale&) = delete;
 
 private:
-    locale_t before_;
+    locale_t previous_;
 };
 
 UsageError refusal(const std::string& text, const std::string& reason) {
@@ -122,10 +122,10 @@ bool Expression::search(std::string_view text, std::size_t from, regmatch_t* fou
 }
 
 std::string_view comparable_text(const Expression* mask, std::string_view text,
-                                 std::string& space) {
+                                 std::string& buffer) {
     if (!mask) return text;
-    space = mask->masked(text);
-    return space;
+    buffer = mask->masked(text);
+    return buffer;
 }
 
 }  // namespace yodel

@@ -52,8 +52,8 @@ private:
     mutable std::string examined_;                  // beginning of the text
 };
 
-// Returns the text to compare: unchanged without a mask, else masked and stored in `space`.
+// Returns the text to compare: unchanged without a mask, else masked and stored in `buffer`.
 std::string_view comparable_text(const Expression* mask, std::string_view text,
-                                 std::string& space);
+                                 std::string& buffer);
 
 }  // namespace yodel

@@ -30,9 +30,9 @@ std::optional<std::string> exact_json_string(std::string_view text) {
         if (next.size == 0) return std::nullopt;
         const std::string_view character = text.substr(0, next.size);
         if (character == "\"" || character == "\\") quoted += '\\';
-        const bool plain = character.size() == 1 ? character[0] >= ' ' && character[0] <= '~'
-                                                 : ui::printable(character) == character;
-        if (plain)
+        const bool is_plain = character.size() == 1 ? character[0] >= ' ' && character[0] <= '~'
+                                                    : ui::printable(character) == character;
+        if (is_plain)
             quoted += character;
         else
             append_escape(quoted, next.value);
@@ -81,8 +81,8 @@ private:
         ++depth_;
         ++at_;
         skip_space();
-        bool more = peek() != end;
-        while (more) {
+        bool has_more = peek() != end;
+        while (has_more) {
             if (kind == Kind::object) {
                 skip_space();
                 list.names.push_back(read_text());
@@ -91,7 +91,7 @@ private:
             }
             list.items.push_back(read_value());
             skip_space();
-            more = skip(',');
+            has_more = skip(',');
         }
         take(end);
         --depth_;
@@ -117,8 +117,9 @@ private:
     void read_character(std::string& to) {
         if (static_cast<unsigned char>(peek()) < 0x20) refuse();
         const ui::CodePoint character = ui::decode(text_, at_);
-        const bool cut = text_.size() - at_ < ui::encoded_size(text_[at_]);
-        if (character.size == 0 && cut) at_ = text_.size();  // refuse() reports the truncation
+        const bool is_cut = text_.size() - at_ < ui::encoded_size(text_[at_]);
+        // refuse() then reports the truncation.
+        if (character.size == 0 && is_cut) at_ = text_.size();
         if (character.size == 0) refuse();
         to.append(text_.substr(at_, character.size));
         at_ += character.size;

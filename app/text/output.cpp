@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::size_t max_pending_lines = 64 * 1024;  // bytes
 
-// Longer than `max_final_drain`, because these lines report why the program ends.
-constexpr ev::Duration max_drain_time = std::chrono::milliseconds(300);
+// Longer than `max_final_drain`, because diagnostics report why the program ends.
+constexpr ev::Duration max_diagnostics_drain = std::chrono::milliseconds(300);
 
 // Opens the descriptor's file again, with separate flags.
 bufio::Fd reopen(int fd) {
@@ -53,18 +53,18 @@ Output::Output(int fd) : fd_(fd) {
 
 Output::Output(bufio::Fd file) : owned_fd_(std::move(file)), fd_(owned_fd_.get()) {}
 
-void Output::attach(ev::Loop& loop, std::function<void()> changed) {
-    changed_ = std::move(changed);
+void Output::attach(ev::Loop& loop, std::function<void()> on_write) {
+    on_write_ = std::move(on_write);
     watch_ = ev::Watch(loop, fd_, ev::none, [this](ev::Events) {
         write_some();
-        if (changed_) changed_();
+        if (on_write_) on_write_();
     });
     if (!done()) watch_.want(ev::writable);
 }
 
 void Output::detach() {
     watch_ = {};
-    changed_ = nullptr;
+    on_write_ = nullptr;
     blocked_ = false;
 }
 
@@ -131,7 +131,8 @@ void Diagnostics::show_temporary(std::string text) {
     winsize size{};
     ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
     const std::size_t columns = size.ws_col > 0 ? size.ws_col : 80;
-    text.resize(std::min(text.size(), columns - 1));  // some terminals wrap after the last one
+    // Some terminals wrap after the last column.
+    text.resize(std::min(text.size(), columns - 1));
     write_temporary(text);
     temporary_width_ = text.size();
 }
@@ -156,7 +157,7 @@ void Diagnostics::write_line(std::string_view text) {
 
 void Diagnostics::write_temporary(std::string_view text) {
     flush();
-    if (output_.pending() == 0) output_.append(text);
+    if (output_.pending() == 0) output_.write(text);
     flush();
 }
 
@@ -165,7 +166,7 @@ void Diagnostics::attach(ev::Loop& loop) {
 }
 
 void Diagnostics::drain() {
-    output_.drain(max_drain_time);
+    output_.drain(max_diagnostics_drain);
     flush();
 }
 

@@ -29,13 +29,13 @@ public:
     explicit Output(int fd);
     // Owns the file, which must be opened with O_NONBLOCK.
     explicit Output(bufio::Fd file);
-    Output(ev::Loop& loop, int fd, std::function<void()> changed) : Output(fd) {
-        attach(loop, std::move(changed));
+    Output(ev::Loop& loop, int fd, std::function<void()> on_write) : Output(fd) {
+        attach(loop, std::move(on_write));
     }
 
     // Writes buffered bytes also from the loop, which must live until detach() or the end of
-    // this object. Calls `changed` after each such write, failed or not.
-    void attach(ev::Loop& loop, std::function<void()> changed);
+    // this object. Calls `on_write` after each such write, failed or not.
+    void attach(ev::Loop& loop, std::function<void()> on_write);
     void detach();
 
     void append(std::string_view bytes) { buffer_.append(bytes); }
@@ -60,20 +60,20 @@ private:
     void write_some();
     ssize_t write_piece(std::string_view bytes) const;
 
-    bufio::Fd owned_fd_;  // opened here or handed over; empty if the caller owns it
+    bufio::Fd owned_fd_;  // opened here or handed over; empty if the caller owns fd_
     int fd_;
     bool is_socket_ = false;
     bool may_block_ = false;  // at most PIPE_BUF bytes per write, once the descriptor is ready
     bufio::Buffer buffer_;
     int error_ = 0;
     bool blocked_ = false;  // the last write found no space
-    std::function<void()> changed_;
+    std::function<void()> on_write_;
     ev::Watch watch_;
 };
 
-// Writes whole lines to standard error without blocking. Lines are buffered while nobody reads.
-// Beyond 64 KiB they are dropped, and their count is written in their place once there is
-// space. Only the main thread may use it.
+// Writes whole lines to standard error without blocking. Lines are buffered until the reader
+// accepts them. Beyond 64 KiB they are dropped, and their count is written in their place once
+// there is space. Only the main thread may use it.
 class Diagnostics {
 public:
     // Form of a remark: "program: text", or the object {"text":"text"}.

@@ -25,13 +25,13 @@ public:
     double exponential() {
         for (double whole = 0;; ++whole) {
             const double first = fraction();
-            bool odd = true;  // the descending run of fractions has an odd length
+            bool is_odd = true;  // the descending run of fractions has an odd length
             double last = first;
             for (double next = fraction(); next < last; next = fraction()) {
                 last = next;
-                odd = !odd;
+                is_odd = !is_odd;
             }
-            if (odd) return whole + first;
+            if (is_odd) return whole + first;
         }
     }
 

@@ -55,8 +55,8 @@ constexpr std::string_view escape_meanings{"\n\r\t\0\\", 5};
 
 std::string excerpt(std::string_view head, std::size_t size) {
     const std::string shown = ui::truncated(head, 64);
-    const bool all = head.size() == size && shown == ui::printable(head);
-    return shown + (all ? "" : "...");
+    const bool is_whole = head.size() == size && shown == ui::printable(head);
+    return shown + (is_whole ? "" : "...");
 }
 
 std::optional<std::string> unescaped(std::string_view text) {
@@ -67,10 +67,10 @@ std::optional<std::string> unescaped(std::string_view text) {
             continue;
         }
         const std::string_view escape = text.substr(at + 1, 3);
-        const std::size_t known =
+        const std::size_t index =
             escape.empty() ? escape_letters.npos : escape_letters.find(escape[0]);
-        if (known != escape_letters.npos) {
-            plain += escape_meanings[known];
+        if (index != escape_letters.npos) {
+            plain += escape_meanings[index];
             at += 1;
             continue;
         }
@@ -87,9 +87,9 @@ std::optional<std::string> unescaped(std::string_view text) {
 std::string escaped(std::string_view bytes) {
     std::string text;
     for (const char byte : bytes) {
-        const std::size_t known = escape_meanings.find(byte);
-        if (known != escape_meanings.npos) text += '\\';
-        text += known == escape_meanings.npos ? byte : escape_letters[known];
+        const std::size_t index = escape_meanings.find(byte);
+        if (index != escape_meanings.npos) text += '\\';
+        text += index == escape_meanings.npos ? byte : escape_letters[index];
     }
     return text;
 }
@@ -112,8 +112,8 @@ std::optional<double> parse_decimal(std::string_view text) {
     const std::string copy(text);
     char* end = nullptr;
     const double number = std::strtod(copy.c_str(), &end);
-    const bool unknown = text.find_first_not_of("0123456789.e-") != text.npos;
-    if (text.empty() || *end != '\0' || unknown || text.starts_with('-') ||
+    const bool has_other = text.find_first_not_of("0123456789.e-") != text.npos;
+    if (text.empty() || *end != '\0' || has_other || text.starts_with('-') ||
         !std::isfinite(number))
         return std::nullopt;
     return number;
@@ -166,11 +166,11 @@ std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string
     if (!text.starts_with(whole)) return std::nullopt;
     const std::string_view subsecond =
         text.substr(whole.size(), text.size() - whole.size() - 1);
-    const auto part = parse_decimal("0" + std::string(subsecond));
-    if (!part || *part >= 1 || !(subsecond.empty() || subsecond.starts_with('.')))
+    const auto fraction = parse_decimal("0" + std::string(subsecond));
+    if (!fraction || *fraction >= 1 || !(subsecond.empty() || subsecond.starts_with('.')))
         return std::nullopt;
     return std::chrono::time_point_cast<std::chrono::system_clock::duration>(
-        at + std::chrono::nanoseconds(std::llrint(*part * 1e9)));
+        at + std::chrono::nanoseconds(std::llrint(*fraction * 1e9)));
 }
 
 std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsigned max) {
@@ -252,7 +252,7 @@ std::string milliseconds_text(ev::Duration duration) {
 // microseconds.
 std::string network_share_text(ev::Duration round_trip, ev::Duration network) {
     const bool unicode = ui::utf8_locale();
-    // In units of the last digit, so that the printed parts add up.
+    // Computes in units of the last digit, so that the printed parts add up.
     int decimals = 2;
     ev::Duration unit = std::chrono::microseconds(10);
     for (; decimals > 0 && round_trip >= 1000 * unit; --decimals) unit *= 10;

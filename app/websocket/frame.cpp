@@ -22,7 +22,7 @@ unsigned byte(std::string_view head, std::size_t at) {
     return static_cast<unsigned char>(head[at]);
 }
 
-// Returns the number of bytes after the first two that contain the size.
+// Returns how many bytes after the first two contain the size.
 std::size_t extended_length_size(std::string_view head) {
     const unsigned size = byte(head, 1) & 0x7f;
     return size == size_in_8 ? 8 : size == size_in_2 ? 2 : 0;
@@ -37,9 +37,9 @@ std::size_t head_size(std::string_view head) {
 bool is_control(Opcode opcode) { return opcode >= Opcode::close; }
 
 // Writes the length as one word, because a loop for each message is too slow.
-void write_message_head(char* to, bool text, std::uint64_t size) {
+void write_message_head(char* to, bool is_text, std::uint64_t size) {
     const std::uint32_t number = htonl(static_cast<std::uint32_t>(size));
-    to[0] = text ? 0 : 1;
+    to[0] = is_text ? 0 : 1;
     std::memcpy(to + 1, &number, sizeof number);
 }
 
@@ -69,14 +69,14 @@ std::size_t payload_size(std::string_view message) {
 }
 
 std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* key) {
-    const std::size_t more = size < size_in_2 ? 0 : size <= 0xffff ? 2 : 8;
-    const auto first = more == 0 ? size : more == 2 ? size_in_2 : size_in_8;
+    const std::size_t extended = size < size_in_2 ? 0 : size <= 0xffff ? 2 : 8;
+    const auto first = extended == 0 ? size : extended == 2 ? size_in_2 : size_in_8;
     to[0] = static_cast<char>(0x80 | static_cast<unsigned char>(opcode));
     to[1] = static_cast<char>((key ? 0x80 : 0) | first);
-    for (std::size_t i = 0; i < more; ++i)
-        to[1 + more - i] = static_cast<char>(size >> (8 * i));
-    if (key) std::memcpy(to + 2 + more, key, sizeof *key);
-    return 2 + more + (key ? sizeof *key : 0);
+    for (std::size_t i = 0; i < extended; ++i)
+        to[1 + extended - i] = static_cast<char>(size >> (8 * i));
+    if (key) std::memcpy(to + 2 + extended, key, sizeof *key);
+    return 2 + extended + (key ? sizeof *key : 0);
 }
 
 std::string control_frame(Opcode opcode, std::string_view payload, const Key* key) {
@@ -94,9 +94,9 @@ void mask(char* to, const char* from, std::size_t size, Key key, std::uint64_t a
     }
     char keys[3 * sizeof key];
     for (std::size_t i = 0; i < 3; ++i) std::memcpy(keys + i * sizeof key, &key, sizeof key);
-    const char* const turned = keys + at % sizeof key;
+    const char* const rotated = keys + at % sizeof key;
     std::uint64_t wide = 0;
-    std::memcpy(&wide, turned, sizeof wide);
+    std::memcpy(&wide, rotated, sizeof wide);
     std::size_t i = 0;
     for (std::uint64_t word = 0; size - i >= sizeof word; i += sizeof word) {
         std::memcpy(&word, from + i, sizeof word);
@@ -104,7 +104,7 @@ void mask(char* to, const char* from, std::size_t size, Key key, std::uint64_t a
         std::memcpy(to + i, &word, sizeof word);
     }
     for (std::size_t place = 0; i < size; ++i, ++place)
-        to[i] = static_cast<char>(from[i] ^ turned[place]);
+        to[i] = static_cast<char>(from[i] ^ rotated[place]);
 }
 
 std::string Closure::text() const {
@@ -156,8 +156,9 @@ bool FrameReader::pass_held(std::span<char>& to) {
 // A message of one frame is written as it arrives. A fragmented message is held until its end,
 // because its length is known only then.
 bool FrameReader::begin(std::string_view head) {
-    const std::size_t more = extended_length_size(head);
-    payload_size_ = more == 0 ? byte(head, 1) & 0x7f : read_number(head.substr(2, more));
+    const std::size_t extended = extended_length_size(head);
+    payload_size_ =
+        extended == 0 ? byte(head, 1) & 0x7f : read_number(head.substr(2, extended));
     opcode_ = static_cast<Opcode>(byte(head, 0) & 0x0f);
     is_final_ = (byte(head, 0) & 0x80) != 0;
     if (const char* const text = fault(head)) return fail(protocol_error, text);
@@ -206,23 +207,23 @@ const char* FrameReader::fault(std::string_view head) const {
 // Reads payload while there are bytes and space. Returns false if a text is not UTF-8; such a
 // message is never written completely.
 bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
-    const bool direct = !is_control(opcode_) && !fragmented_;
+    const bool is_direct = !is_control(opcode_) && !fragmented_;
     std::size_t count =
         static_cast<std::size_t>(std::min<std::uint64_t>(payload_left_, wire.size()));
-    if (direct) count = std::min(count, to.size());
+    if (is_direct) count = std::min(count, to.size());
     std::string& held = is_control(opcode_) ? control_ : held_;
     const std::size_t before = held.size();
-    if (!direct) held.resize(before + count);
-    char* const place = direct ? to.data() : held.data() + before;
+    if (!is_direct) held.resize(before + count);
+    char* const place = is_direct ? to.data() : held.data() + before;
     mask(place, wire.data(), count, key_, payload_size_ - payload_left_);
     wire.remove_prefix(count);
     payload_left_ -= count;
     if (!is_control(opcode_) && is_text_) {
         const bool valid = check_.add({place, count});
-        const bool cut = payload_left_ == 0 && is_final_ && !check_.complete();
-        if (!valid || cut) return fail(invalid_data, "a text message is not UTF-8");
+        const bool is_cut = payload_left_ == 0 && is_final_ && !check_.complete();
+        if (!valid || is_cut) return fail(invalid_data, "a text message is not UTF-8");
     }
-    if (direct) to = to.subspan(count);
+    if (is_direct) to = to.subspan(count);
     return true;
 }
 

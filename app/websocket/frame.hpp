@@ -1,5 +1,5 @@
 // Frames of the WebSocket protocol (RFC 6455, section 5): their headers, their masks, and a
-// reader that turns them into messages. Pure.
+// reader that turns them into messages. They use no socket.
 //
 // The code that uses this room sees a message as a type (one byte, 0 for text and 1 for
 // binary), a length (four bytes in network order) and a payload. It never sees a fragment.
@@ -72,7 +72,7 @@ public:
     // If true, next() has output to write, even without more input.
     bool has_output() const { return !fragmented_ && !held_.empty(); }
     bool has_partial_input() const { return fragmented_ || head_read_; }
-    // Returns one more than the payload bytes held so far of a fragmented message, which is
+    // Returns 1 plus the number of payload bytes received of a fragmented message, which is
     // held until it is complete. Returns 0 if no such message is held.
     std::size_t held() const { return fragmented_ ? held_.size() - message_head_size + 1 : 0; }
     Opcode opcode() const { return opcode_; }

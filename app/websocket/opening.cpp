@@ -138,10 +138,10 @@ bool is_header(std::string_view line) {
 std::string Request::text(std::string_view key) const {
     std::string text = "GET " + path + " HTTP/1.1\r\n";
     const auto add = [&](std::string_view line) { text.append(line).append("\r\n"); };
-    const bool own_host = std::any_of(headers.begin(), headers.end(), [](const auto& each) {
+    const bool has_host = std::any_of(headers.begin(), headers.end(), [](const auto& each) {
         return lower(each).starts_with("host:");
     });
-    if (!own_host) add("Host: " + host);
+    if (!has_host) add("Host: " + host);
     add("Upgrade: websocket");
     add("Connection: Upgrade");
     add("Sec-WebSocket-Key: " + std::string(key));
@@ -185,9 +185,9 @@ End check_response(std::string_view response, const Request& request, std::strin
         return {Reason::refused, By::us, "the server's response is not HTTP"};
     if (status.substr(0, 3) != "101") {
         const std::string_view to = header.field("location");
-        const bool redirected = status.starts_with('3') && !to.empty();
+        const bool is_redirect = status.starts_with('3') && !to.empty();
         return {Reason::refused, By::peer, "refused the WebSocket upgrade:",
-                std::string(status) + (redirected ? ", to " + std::string(to) : "")};
+                std::string(status) + (is_redirect ? ", to " + std::string(to) : "")};
     }
     const auto broken = [](const char* why) {
         return End{Reason::refused, By::us, "the server's WebSocket upgrade is invalid:", why};
@@ -202,10 +202,10 @@ End check_response(std::string_view response, const Request& request, std::strin
         return broken("it selects an extension that was not offered");
     const auto chosen = header.list("sec-websocket-protocol");
     const auto& offered = request.subprotocols;
-    const bool known = !header.fields.contains("sec-websocket-protocol") ||
-                       (chosen.size() == 1 &&
-                        std::find(offered.begin(), offered.end(), chosen[0]) != offered.end());
-    if (!known) return broken("it selects a subprotocol that was not offered");
+    const bool is_offered = !header.fields.contains("sec-websocket-protocol") ||
+                            (chosen.size() == 1 && std::find(offered.begin(), offered.end(),
+                                                             chosen[0]) != offered.end());
+    if (!is_offered) return broken("it selects a subprotocol that was not offered");
     return {};
 }
 
@@ -219,9 +219,9 @@ Reply reply_to(std::string_view request) {
     const Head header = parse(request);
     constexpr std::string_view version = " HTTP/1.1";
     const std::string_view line = header.first;
-    const bool get = line.starts_with("GET ") && line.ends_with(version) &&
-                     line.find(' ', 5) == line.size() - version.size();
-    if (!header.valid || !get || header.list("host").size() != 1)
+    const bool is_get = line.starts_with("GET ") && line.ends_with(version) &&
+                        line.find(' ', 5) == line.size() - version.size();
+    if (!header.valid || !is_get || header.list("host").size() != 1)
         return refusal(bad_request, no_request);
     if (!header.list_contains("upgrade", "websocket") ||
         !header.list_contains("connection", "upgrade"))
@@ -234,14 +234,14 @@ Reply reply_to(std::string_view request) {
         key.find_first_not_of(ui::base64_digits) < 22)
         return refusal(bad_request, "Sec-WebSocket-Key is invalid");
     const auto offered = header.list("sec-websocket-protocol");
-    const bool any = !offered.empty();
-    if (any != header.fields.contains("sec-websocket-protocol") ||
+    const bool has_offers = !offered.empty();
+    if (has_offers != header.fields.contains("sec-websocket-protocol") ||
         !std::all_of(offered.begin(), offered.end(), is_token))
         return refusal(bad_request, "Sec-WebSocket-Protocol is not a list of tokens");
     return {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             "Sec-WebSocket-Accept: " +
             accept_value(key) + "\r\n" +
-            (any ? "Sec-WebSocket-Protocol: " + std::string(offered[0]) + "\r\n" : "") +
+            (has_offers ? "Sec-WebSocket-Protocol: " + std::string(offered[0]) + "\r\n" : "") +
             "\r\n"};
 }
 

@@ -1,5 +1,5 @@
-// The opening handshake of the WebSocket protocol (RFC 6455, section 4), for both sides. Pure:
-// texts in, texts out.
+// The opening handshake of the WebSocket protocol (RFC 6455, section 4), for both sides. These
+// functions use no socket.
 #pragma once
 
 #include "bufio/transport.hpp"

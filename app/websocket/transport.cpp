@@ -25,7 +25,8 @@ constexpr std::size_t piece = 64 * 1024;
 // Maximum number of interim responses before the final one.
 constexpr int max_interim = 16;
 
-// Memory to read into after an incomplete head, shared by all transports of a thread.
+// Memory for an incomplete head and the bytes read after it, shared by all transports of a
+// thread.
 using ReadBuffer = std::array<char, max_frame_head + piece>;
 ReadBuffer& read_buffer() {
     static thread_local const auto bytes = std::make_unique<ReadBuffer>();
@@ -131,12 +132,12 @@ public:
             close_sent_ = true;
             result = write_wire();
         }
-        const bool over = closed_by_peer_ || !close_sent_;
-        if (result.status != IoStatus::done || !over) return result;
+        const bool is_over = closed_by_peer_ || !close_sent_;
+        if (result.status != IoStatus::done || !is_over) return result;
         result = below_->close_output();
         // A peer may leave as soon as both sides have sent a close frame.
-        const bool left = result.status == IoStatus::failed && close_sent_;
-        return left ? IoResult{IoStatus::done} : forward(result);
+        const bool peer_left = result.status == IoStatus::failed && close_sent_;
+        return peer_left ? IoResult{IoStatus::done} : forward(result);
     }
 
     bool buffers_input() const override {
@@ -203,7 +204,7 @@ private:
         return !refusal_;
     }
 
-    // Stores the end of the underlying connection. It is reported after all bytes read before.
+    // Stores the end of the underlying connection, which is reported after the bytes before it.
     void store_end(IoStatus below) {
         if (below == IoStatus::end_of_input || below == IoStatus::failed) end_below_ = below;
     }

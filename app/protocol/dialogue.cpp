@@ -15,7 +15,7 @@ using bufio::Reason;
 struct Starttls {
     struct Step {
         std::string_view command = {};  // empty if the service speaks first
-        std::string_view answer = {};   // beginning of the right answer; empty without a step
+        std::string_view answer = {};   // begins the right answer; empty if there is no step
     };
     std::string_view name;
     std::string_view framing;  // frames the answers
@@ -140,13 +140,14 @@ bool Dialogue::take_answer(std::string_view& received) {
     }
     const std::string quoted(answer.substr(0, std::min(max_quoted, answer.find('\r'))));
     if (service_) {
-        const bool news = begun_ > 1 && !answer.starts_with(service_->tag);
-        if (news || begins_with(answer, service_->delay)) return true;
+        const bool is_news = begun_ > 1 && !answer.starts_with(service_->tag);
+        if (is_news || begins_with(answer, service_->delay)) return true;
         if (!begins_with(answer, step().right))
             refuse(answered() + " with: " + quoted + "; expected " + std::string(step().right));
     } else if (greeting) {
         if (!step().frame.empty()) return true;
-    } else if (!answer.empty() && framing_.error_bytes.find(answer[0]) != framing_.error_bytes.npos) {
+    } else if (!answer.empty() &&
+               framing_.error_bytes.find(answer[0]) != framing_.error_bytes.npos) {
         refuse("refused " + step().name + ": " + quoted);
     }
     if (failure_) return false;

@@ -26,7 +26,7 @@ const Framing* framing_of(const Starttls& service);
 // service says is added, line by line, to `notes`, which must outlive the dialogue.
 class Dialogue {
 public:
-    // Asks the service for TLS. Any other answer, or more plaintext after the answer, is a
+    // Asks the service for TLS. Any answer but the right one, or plaintext after it, is a
     // failure with Reason::tls.
     Dialogue(const Starttls& service, std::vector<std::string>& notes);
     // Sends the lines. With framings whose replies cannot be echoes (resp, smtp), each line

@@ -58,7 +58,8 @@ std::string phase_text(const RunProgress& progress) {
     if (progress.phase == Phase::ended)
         return "ended after " + elapsed_text(progress.elapsed, 1);
     if (progress.phase == Phase::ending)
-        return results.probe ? "ending" : "ending: " + number(results.in_flight(), "in flight");
+        return results.is_probe ? "ending"
+                                : "ending: " + number(results.in_flight(), "in flight");
     if (progress.phase == Phase::warming_up) return "warming up";
     if (progress.phase == Phase::running) {
         const std::string text = "running " + elapsed_text(progress.elapsed, 1);
@@ -67,7 +68,8 @@ std::string phase_text(const RunProgress& progress) {
                    percent_text(std::chrono::duration<double>(progress.elapsed) /
                                 *progress.run.length);
         if (progress.run.count == 0) return text;
-        const double sent = static_cast<double>(results.probe ? results.opened : results.sent);
+        const double sent =
+            static_cast<double>(results.is_probe ? results.opened : results.sent);
         return text + ", " + percent_text(sent / static_cast<double>(progress.run.count)) +
                " of " + std::to_string(progress.run.count);
     }
@@ -81,7 +83,7 @@ std::vector<Part> count_parts(const Results& results) {
                               Style above_zero = Style::normal) {
         parts.push_back({number(count, name), rank, count > 0 ? above_zero : Style::normal});
     };
-    if (results.probe) {
+    if (results.is_probe) {
         add(results.opened, "opened", 1);
         add(results.failed, "failed", 0, Style::bad);
         if (results.handshakes_full + results.handshakes_resumed > 0) {
@@ -121,7 +123,7 @@ std::vector<Part> time_parts(const Results& results) {
 }
 
 std::vector<Part> rate_parts(const RunProgress& progress, const LoadRates& rates) {
-    if (progress.results.probe) return {{rate_text(rates.right) + " connections opened"}};
+    if (progress.results.is_probe) return {{rate_text(rates.right) + " connections opened"}};
     const std::optional<double>& planned = progress.planned_rate;
     const auto part = [&](std::string text, double rate, int rank) {
         const bool behind =
@@ -138,11 +140,11 @@ std::vector<Part> rate_parts(const RunProgress& progress, const LoadRates& rates
 
 std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) {
     const Results& results = progress.results;
-    std::vector<Fact> facts{{1, results.probe ? "total" : "messages", count_parts(results)},
+    std::vector<Fact> facts{{1, results.is_probe ? "total" : "messages", count_parts(results)},
                             {4, "rate", rate_parts(progress, rates)},
                             {3, main_times(results).name, time_parts(results), "  "}};
     if (!progress.required.empty()) facts.push_back({2, "required", {}});
-    for (const Requirement::Judged& each : progress.required) {
+    for (const Requirement::Verdict& each : progress.required) {
         const bool holds = each.failure.empty();  // failed requirements are left out last
         const Glyph& sign = holds ? glyph::right : glyph::bad;
         facts.back().parts.push_back(

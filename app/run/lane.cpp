@@ -147,7 +147,8 @@ public:
         opened = false;
         sent = 0;
         ++results_.attempts;
-        if (options_.probe && !results_.first_sent) results_.first_sent = lane_.loop_.now();
+        if (options_.probe && !results_.first_sent_at)
+            results_.first_sent_at = lane_.loop_.now();
     }
 
     void advance() {
@@ -279,7 +280,7 @@ private:
         const Session::Phases& phases = session.phases();
         const bufio::TlsFacts* const tls = session.tls();
         results_.count_opened(phases.tcp, phases.handshake, tls && tls->resumed, tls);
-        if (options_.probe) results_.last_answered = lane_.loop_.now();
+        if (options_.probe) results_.last_answered_at = lane_.loop_.now();
         if (lifetime_timer) lifetime_timer.start(*options_.lifetime);
         opened = true;
         if (lane_.hooks_.owner) lane_.hooks_.owner->lane_opened(number, session);
@@ -411,7 +412,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       step_timer_(loop, [this] { step(); }),
       phase_timer_(loop, [this] { time_up(); }) {
     results_.over_datagrams = options.session.endpoint.udp;
-    results_.probe = options.probe;
+    results_.is_probe = options.probe;
     if (options.samples_from) results_.samples.emplace(*options.samples_from);
     if (options.pace && options.pace->climbs())
         results_.climb = RunResults::Climb{.from = options.pace->rate(),

@@ -127,7 +127,7 @@ RunProgress RunClient::progress() {
     if (results.warm_up.any()) now.phase = RunProgress::Phase::warming_up;
     if (results.sent + (run.probe ? results.opened : 0) > 0) {
         now.phase = RunProgress::Phase::running;
-        now.elapsed = std::max(loop_.now() - *results.first_sent, ev::Duration::zero());
+        now.elapsed = std::max(loop_.now() - *results.first_sent_at, ev::Duration::zero());
     }
     if (run_.over()) now.phase = RunProgress::Phase::ending;
     if (over_) now.phase = RunProgress::Phase::ended;

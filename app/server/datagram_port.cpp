@@ -15,7 +15,7 @@ using bufio::Datagram;
 
 namespace {
 
-constexpr int privileged_ports = 1024;  // ports below this number
+constexpr int first_unprivileged_port = 1024;
 
 // Time that a reordered answer waits for the next answer.
 constexpr ev::Duration reordering_time = std::chrono::milliseconds(100);
@@ -107,7 +107,7 @@ const char* EchoServer::DatagramPort::refusal(const Datagram& datagram) {
     if (datagram.to_group) return "sent to a broadcast or multicast address";
     if (peer.is_multicast() || peer.is_wildcard())
         return "sent from a broadcast or multicast address";
-    if (peer.port() < privileged_ports) return "sent from a privileged port";
+    if (peer.port() < first_unprivileged_port) return "sent from a privileged port";
     for (const auto& port : server_.datagram_ports_)
         if (port->address().port() == peer.port() &&
             (same_host(peer, datagram.local) || same_host(peer, port->address())))

@@ -87,7 +87,7 @@ private:
     LoopGuard loop_guard_;
     DelayQueue<Answer> held_;           // delayed, or not accepted by the system
     DelayQueue<Answer> reordered_;      // held until another answer is sent
-    std::vector<bufio::Packet> batch_;  // answers that view received datagrams
+    std::vector<bufio::Packet> batch_;  // answers whose bytes are views of received datagrams
     bool stopped_ = false;
     ev::Time resume_at_{};  // end of a pause after a failure to receive
     ev::Timer timer_;

@@ -45,7 +45,7 @@ Stream::Limits limits(std::size_t buffer) {
 }
 
 // The number of simultaneous connections whose memory is worth returning to the system.
-constexpr std::size_t large_crowd = 100;
+constexpr std::size_t large_peak = 100;
 
 }  // namespace
 
@@ -98,8 +98,8 @@ private:
         advance();
         const End& end = stream_.end();
         if (!end) return;
-        const bool graceful = end.reason == Reason::clean || end.reason == Reason::aborted;
-        if (!graceful && !responder_->end()) fail(end.text("the client"));
+        const bool is_graceful = end.reason == Reason::clean || end.reason == Reason::aborted;
+        if (!is_graceful && !responder_->end()) fail(end.text("the client"));
         if (server_.options_.verbose)
             log("closed, " + bytes_text(stream_.bytes_read()) + " in, " +
                 std::to_string(stream_.bytes_written()) + " out");
@@ -129,11 +129,11 @@ private:
     void time_out() {
         if (is_leaving()) return close();
         const bufio::TlsFacts* const tls = stream_.tls();
-        const bool upgrade = !tls || !tls->version.empty();
-        fail(opened_
-                 ? "idle for " + duration_text(*server_.options_.idle_timeout)
-                 : std::string("no ") + (upgrade ? "WebSocket" : "TLS") + " handshake within " +
-                       duration_text(server_.options_.handshake_timeout));
+        const bool is_upgrade = !tls || !tls->version.empty();
+        fail(opened_ ? "idle for " + duration_text(*server_.options_.idle_timeout)
+                     : std::string("no ") + (is_upgrade ? "WebSocket" : "TLS") +
+                           " handshake within " +
+                           duration_text(server_.options_.handshake_timeout));
         close();
     }
 
@@ -147,8 +147,8 @@ private:
         logged_read_ += input;
         if (opened_ && !is_leaving()) restart_timeout(server_.options_.idle_timeout);
         if (!server_.options_.verbose || input == 0 || stream_.finishing()) return;
-        // No excerpt of WebSocket, whose bytes contain length prefixes that the peer did not
-        // send.
+        // Quotes no WebSocket messages, because they contain length prefixes that the peer did
+        // not send.
         const auto count = static_cast<std::size_t>(input);
         const std::string_view bytes =
             stream_.received().substr(stream_.received().size() - count);
@@ -177,8 +177,8 @@ private:
             });
         if (next != ev::Time::max()) resume_.start_at(next);
         if (stream_.end() || responder_->has_pending()) return;
-        const bool over = stream_.input_ended() || (draining_ && stream_.held() == 0);
-        if (!responder_->end() && (!over || !stream_.received().empty())) return;
+        const bool is_over = stream_.input_ended() || (draining_ && stream_.held() == 0);
+        if (!responder_->end() && (!is_over || !stream_.received().empty())) return;
         const End& stopped = stream_.rejection() ? stream_.rejection() : responder_->end();
         if (stopped) {
             if (stopped.reason != Reason::aborted) fail(stopped.text("the client"));
@@ -204,11 +204,11 @@ private:
     Stream stream_;
     std::unique_ptr<Responder> responder_;
     std::uint64_t logged_read_ = 0;   // bytes_read() at the last follow_traffic()
-    std::uint64_t seen_traffic_ = 0;  // Stream::traffic() by then
-    ev::Time last_traffic_at_{};      // the time of the last traffic
-    bool opened_ = false;             // the handshake is done
-    bool draining_ = false;           // to be ended when no output is pending
-    bool failed_ = false;  // already counted as failed; later errors are consequences
+    std::uint64_t seen_traffic_ = 0;  // Stream::traffic() at that time
+    ev::Time last_traffic_at_{};
+    bool opened_ = false;    // the handshake is done
+    bool draining_ = false;  // to be ended when no output is pending
+    bool failed_ = false;    // already counted as failed; later errors are consequences
 };
 
 // Without max_buffer, the limit admits the longest length-prefixed message, so that a client
@@ -269,7 +269,7 @@ void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
             transport = websocket::accept(std::move(transport), options_.max_frame);
         connections_.emplace_back(*this, std::move(transport), peer.text());
         connections_.back().place = std::prev(connections_.end());
-        crowd_ = std::max(crowd_, connections_.size());
+        peak_connections_ = std::max(peak_connections_, connections_.size());
     } catch (const std::exception& error) {
         refuse(socket, peer, error.what());
     }
@@ -287,15 +287,15 @@ void EchoServer::refuse(const bufio::Fd& socket, const bufio::Address& peer,
     ::recv(socket.get(), unread, sizeof unread, 0);
 }
 
-void EchoServer::drain(ev::Duration grace, std::function<void()> drained) {
-    on_drained_ = std::move(drained);
+void EchoServer::drain(ev::Duration grace, std::function<void()> on_drained) {
+    on_drained_ = std::move(on_drained);
     listeners_.clear();
     for (const auto& port : datagram_ports_) port->stop_receiving();
     drain_timer_.start(ev::Duration::zero());
     grace_timer_.start(grace);
 }
 
-// Logs one line with the number of connections instead of a line for each if there are many.
+// If many connections are left, logs their number instead of a line for each.
 void EchoServer::cut_off() {
     const auto count = std::count_if(connections_.begin(), connections_.end(),
                                      [](const auto& each) { return each.has_undelivered(); });
@@ -327,16 +327,18 @@ void EchoServer::remove(Connection& connection) {
 #if YODEL_HAS_MALLOC_TRIM
     // After a peak, blocks in use lie between the freed ones, so the C library returns no
     // memory by itself.
-    if (connections_.empty() && std::exchange(crowd_, 0) >= large_crowd) ::malloc_trim(0);
+    if (connections_.empty() && std::exchange(peak_connections_, 0) >= large_peak)
+        ::malloc_trim(0);
 #endif
     for (const auto& listener : listeners_) listener->resume();
     report_drained();
 }
 
 void EchoServer::report_drained() {
-    const bool busy = std::any_of(datagram_ports_.begin(), datagram_ports_.end(),
-                                  [](const auto& port) { return port->has_pending(); });
-    if (on_drained_ && connections_.empty() && !busy) std::exchange(on_drained_, nullptr)();
+    const bool has_pending = std::any_of(datagram_ports_.begin(), datagram_ports_.end(),
+                                         [](const auto& port) { return port->has_pending(); });
+    if (on_drained_ && connections_.empty() && !has_pending)
+        std::exchange(on_drained_, nullptr)();
 }
 
 std::unique_ptr<EchoServer> start_own_server(ev::Loop& loop, bufio::Endpoint& endpoint,

@@ -61,8 +61,9 @@ public:
         std::size_t max_connections = 1024;  // more are closed immediately
         // Limit of the bytes that wait to be sent on a connection; above it nothing is
         // answered, and soon nothing is read. A message with a length counts once it is whole.
-        // If unset, 1 MiB, or one such message if that is more. Also limits the answers to
-        // datagrams that faults hold back; if unset, that limit is 16 MiB.
+        // If unset, the limit is 1 MiB, or the longest such message if that is more. Also
+        // limits the answers to datagrams that faults hold back; if unset, that limit is 16
+        // MiB.
         std::optional<std::size_t> max_buffer;
         std::size_t max_frame = 32 * 1024 * 1024;
         std::optional<ev::Duration> idle_timeout;
@@ -89,10 +90,12 @@ public:
     const bufio::Address& listen_datagrams(const bufio::Address& address);
     void close_datagrams();                                     // the port that was opened last
     void accept(bufio::Fd socket, const bufio::Address& peer);  // serves a connection
-    void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }  // from now on
+    void set_tls(bufio::TlsContext tls) {
+        options_.tls = std::move(tls);
+    }  // for later connections
     // Stops receiving, and ends each connection as soon as nothing is left to send to its peer.
     // Calls back once, when no connection and no answer is left, or when `grace` has passed.
-    void drain(ev::Duration grace, std::function<void()> drained);
+    void drain(ev::Duration grace, std::function<void()> on_drained);
 
     Counters counters() const;
 
@@ -112,7 +115,7 @@ private:
     std::vector<std::unique_ptr<bufio::Listener>> listeners_;
     std::list<Connection> connections_;
     std::vector<std::unique_ptr<DatagramPort>> datagram_ports_;
-    std::size_t crowd_ = 0;             // peak number of connections since there were none
+    std::size_t peak_connections_ = 0;  // peak number of connections since there were none
     std::function<void()> on_drained_;  // empty unless draining
     ev::Timer drain_timer_;  // due after one more turn, which echoes the bytes received so far
     ev::Timer grace_timer_;

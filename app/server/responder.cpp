@@ -74,16 +74,16 @@ private:
         while (message_bytes_left_ == 0 && at < max) {
             const std::string_view rest = bytes.substr(at);
             const std::size_t frame = framing_.frame_size(rest);
-            const bool whole = frame <= rest.size();
-            stream_.set_min_readable(whole ? 0 : frame);
+            const bool is_whole = frame <= rest.size();
+            stream_.set_min_readable(is_whole ? 0 : frame);
             if (frame > framing_.overhead() + max_message_) {
                 const std::size_t size = frame - framing_.overhead();
                 end_ = {bufio::Reason::limit, bufio::By::us, "",
                         above_limit_text("a message of " + bytes_text(size), max_message_)};
-            } else if (stream_.input_ended() && !whole) {
+            } else if (stream_.input_ended() && !is_whole) {
                 end_ = end_inside_message(framing_, rest);
             }
-            if (end_ || !whole) break;
+            if (end_ || !is_whole) break;
             const std::size_t step = std::min(frame, max - at);
             message_bytes_left_ = frame - step;
             at += step;
@@ -124,9 +124,10 @@ public:
         }
         // Another whole message may be available unless the last one was incomplete. For that
         // one, the stream must keep reading even above its high-water mark.
-        bool more = true;
-        for (int i = 0; more && i < max_messages && may_take(); ++i) more = take();
-        stream_.set_min_readable(more ? 0 : stream_.received().size() + 1);
+        bool may_continue = true;
+        for (int i = 0; may_continue && i < max_messages && may_take(); ++i)
+            may_continue = take();
+        stream_.set_min_readable(may_continue ? 0 : stream_.received().size() + 1);
         // The next chunk is written only after the system has accepted the previous one.
         // Otherwise the system would join them.
         const int pieces = faults_.chunk > 0 ? 1 : max_writes;
@@ -138,7 +139,7 @@ public:
                 end_ = {bufio::Reason::aborted, bufio::By::us, "closed after",
                         count_text(taken_, "message")};
         }
-        if (more && may_take()) return ev::Time{};
+        if (may_continue && may_take()) return ev::Time{};
         return stream_.pending() > 0 ? ev::Time::max() : held_.first_due();
     }
 
@@ -167,7 +168,7 @@ private:
         stream_.consume(framing_.stray_size(stream_.received()));
         const std::string_view bytes = stream_.received();
         const Decoder::Decoded cut = decoder_.next(bytes);
-        const bool last = stream_.input_ended() && !bytes.empty();
+        const bool is_last = stream_.input_ended() && !bytes.empty();
         if (cut.kind == Kind::message) {
             hold(bytes.substr(0, cut.used), cut.payload);
             stream_.consume(cut.used);
@@ -177,9 +178,9 @@ private:
             end_ = {bufio::Reason::limit, bufio::By::us, "a message exceeds the limit of",
                     std::to_string(max_message()) +
                         (framing_.has_length() ? " (--max-frame)" : "")};
-        } else if (last && framing_.has_length()) {
+        } else if (is_last && framing_.has_length()) {
             end_ = end_inside_message(framing_, bytes);
-        } else if (last) {
+        } else if (is_last) {
             hold(bytes, framing_.partial_payload(bytes));
             stream_.consume(bytes.size());
             return true;
@@ -250,9 +251,9 @@ void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_v
     if (size == 0) return;
     char& byte = payload[place % size];
     for (unsigned bit = 0; bit < 8; ++bit) {
-        const char turned = static_cast<char>(byte ^ (1 << ((place >> 32) + bit) % 8));
-        if (reserved.find(turned) != std::string_view::npos) continue;
-        byte = turned;
+        const char flipped = static_cast<char>(byte ^ (1 << ((place >> 32) + bit) % 8));
+        if (reserved.find(flipped) != std::string_view::npos) continue;
+        byte = flipped;
         return;
     }
 }

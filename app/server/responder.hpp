@@ -25,17 +25,17 @@ namespace yodel {
 struct Faults {
     ev::Duration delay{};   // before each reply
     ev::Duration jitter{};  // maximum change of the delay; replies keep their order
-    double drop = 0;        // probabilities, from 0 to 1
-    double corrupt = 0;     // flips one bit of a reply
-    double dup = 0;
+    double drop = 0;        // a probability from 0 to 1
+    double corrupt = 0;     // the probability to flip one bit of a reply
+    double dup = 0;         // the probability to send a reply twice
     std::size_t chunk = 0;  // bytes written in one call, one chunk a turn; 0 if unlimited
     std::optional<std::uint64_t> close_after = {};  // messages until a graceful close
     std::optional<std::uint64_t> reset_after = {};  // messages until a reset
-    bool half_close = false;                        // immediately
+    bool half_close = false;                        // closes our side immediately
     bool no_read = false;
     bool stall_handshake = false;
     std::string banner = {};  // sent before everything else
-    double reorder = 0;       // probability, of datagrams only
+    double reorder = 0;       // a probability, for datagrams only
     std::uint64_t seed = 1;
 
     bool operator==(const Faults&) const = default;

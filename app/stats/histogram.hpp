@@ -68,10 +68,10 @@ public:
     ev::Duration min() const { return min_; }
     ev::Duration max() const { return max_; }
     ev::Duration sum() const { return sum_; }
-    // Rounded to a nanosecond; 0 for an empty histogram.
+    // Rounds to a nanosecond. Returns 0 for an empty histogram.
     ev::Duration mean() const;
-    // The duration that `percent` (0 to 100) of all durations do not exceed; 0 for an empty
-    // histogram.
+    // Returns the duration that `percent` (0 to 100) of all durations do not exceed, or 0 for
+    // an empty histogram.
     ev::Duration percentile(double percent) const;
     // Returns the buckets that are not empty, shortest durations first.
     std::vector<Bucket> buckets() const;

@@ -16,16 +16,16 @@ namespace {
 // With fewer round trips, each percentile would be the time of a single message.
 constexpr std::uint64_t min_count_for_percentiles = 20;
 
-std::string number(std::uint64_t count, const char* of) {
-    return ", " + std::to_string(count) + " " + of;
+std::string number(std::uint64_t count, const char* thing) {
+    return ", " + std::to_string(count) + " " + thing;
 }
 
-std::string number_if_any(std::uint64_t count, const char* of) {
-    return count > 0 ? number(count, of) : "";
+std::string number_if_any(std::uint64_t count, const char* thing) {
+    return count > 0 ? number(count, thing) : "";
 }
 
 std::string counts_text(const Results& results, const SummaryParts& parts) {
-    if (results.probe)
+    if (results.is_probe)
         return count_text(results.opened, "connection") + " opened" +
                number(results.failed, "failed");
     const bool replay = results.is_replay;
@@ -55,20 +55,22 @@ std::string round_trips_text(const Results& results) {
     const Histogram& times = results.round_trips;
     if (times.count() == 0) return "";
     if (times.count() == 1) return "; rtt " + milliseconds_text(times.max());
-    const bool few = times.count() < min_count_for_percentiles;
-    const std::string text = (few ? "; rtt min/max " : "; rtt min/p50/p95/p99/max ") +
-                             milliseconds_number(times.min()) + "/" +
-                             (few ? times_text(times, {}) : times_text(times, {50, 95, 99}));
+    const bool has_few = times.count() < min_count_for_percentiles;
+    const std::string text =
+        (has_few ? "; rtt min/max " : "; rtt min/p50/p95/p99/max ") +
+        milliseconds_number(times.min()) + "/" +
+        (has_few ? times_text(times, {}) : times_text(times, {50, 95, 99}));
     return results.over_datagrams ? text + "; jitter " + milliseconds_text(results.jitter())
                                   : text;
 }
 
 std::string connections_remark(const Results& results, const SummaryParts& parts) {
     std::string text;
-    if (parts.load && results.failed > 0 && !results.probe)
+    if (parts.load && results.failed > 0 && !results.is_probe)
         text += "; " + std::to_string(results.failed) + " of " +
                 std::to_string(results.attempts) + " attempts to connect failed";
-    if (!((parts.load && parts.verbose) || results.probe) || results.connect_times.count() == 0)
+    if (!((parts.load && parts.verbose) || results.is_probe) ||
+        results.connect_times.count() == 0)
         return text;
     text += "; connect p50/p99/max " + times_text(results.connect_times, {50, 99});
     if (results.handshake_times.count() == 0) return text;
@@ -110,7 +112,7 @@ void add_times(JsonObject& object, const Results& results, bool of_connections) 
         JsonObject members;
         for (const char* const name : main_statistics)
             members.time(name, *statistic(times, name));
-        object.object(row.object, members.time("sum", times.sum()));
+        object.object(row.json_key, members.time("sum", times.sum()));
         object.array(buckets_name(row), buckets_json(times));
     }
 }
@@ -148,20 +150,20 @@ void add_facts(JsonObject& object, const RunResults& results) {
     }
 }
 
-void add_requirements(JsonObject& object, const std::vector<Requirement::Judged>& required) {
+void add_requirements(JsonObject& object, const std::vector<Requirement::Verdict>& required) {
     std::vector<std::string> clauses;
     JsonObject held;
-    bool climbed = false;
-    for (const Requirement::Judged& each : required) {
+    bool has_climbed = false;
+    for (const Requirement::Verdict& each : required) {
         JsonObject clause;
         clause.text("clause", each.clause);
         if (!each.measured.empty()) clause.text("was", each.measured);
         clauses.push_back(clause.flag("holds", each.failure.empty()).str());
-        climbed = climbed || each.held;
+        has_climbed = has_climbed || each.held;
         if (each.held) held.decimal(each.clause, *each.held);
     }
     if (!required.empty()) object.array("required", clauses);
-    if (climbed) object.object("held", held);
+    if (has_climbed) object.object("held", held);
 }
 
 // --- The last lines.
@@ -188,7 +190,7 @@ std::string summary(const RunResults& results, const SummaryParts& parts) {
     if (!parts.listens) text += datagrams_text(results);
     if (parts.load && results.rate() > 0) text += ", " + rate_text(results.rate());
     text += round_trips_text(results);
-    // The client's own faults.
+    // Adds the client's own faults.
     const ev::Duration p50 = results.round_trips.percentile(50);
     const ev::Duration late = results.lateness.percentile(99);
     if (late > p50 / 10)
@@ -197,8 +199,8 @@ std::string summary(const RunResults& results, const SummaryParts& parts) {
     if (!results.reached_planned_rate())
         text += "; planned " + rate_text(*results.planned_rate) + ", reached " +
                 rate_text(results.reached_rate);
-    const bool timed = results.round_trips.count() > 0 && results.tcp && results.tcp->min_rtt;
-    if (parts.verbose && timed && *results.tcp->min_rtt >= p50 / 10)
+    const bool has_rtt = results.round_trips.count() > 0 && results.tcp && results.tcp->min_rtt;
+    if (parts.verbose && has_rtt && *results.tcp->min_rtt >= p50 / 10)
         text += "; p50 " + network_share_text(p50, *results.tcp->min_rtt);
     if (results.late_start.value_or(ev::Duration::zero()) > ev::Duration::zero())
         text += "; began " + milliseconds_text(*results.late_start) + " after --start-at";
@@ -213,7 +215,7 @@ std::string progress_text(const Results& results) {
     const TimesRow& row = main_times(results);
     const Histogram& times = results.*row.times;
     if (times.count() == 0) return text;
-    text += (results.probe ? ", " + std::string(row.name) : ",") + " p50 " +
+    text += (results.is_probe ? ", " + std::string(row.name) : ",") + " p50 " +
             milliseconds_text(times.percentile(50));
     return results.over_datagrams ? text + ", jitter " + milliseconds_text(results.jitter())
                                   : text;
@@ -223,12 +225,12 @@ JsonObject interval_object(const Results& results, std::uint64_t second,
                            const Histogram& recent) {
     JsonObject object;
     object.text("type", "interval").number("t", second).number("open", results.open);
-    add_counts(object, results, results.probe);
+    add_counts(object, results, results.is_probe);
     if (recent.count() == 0) return object;
     const TimesRow& row = main_times(results);
     JsonObject members;
     members.time("p50", recent.percentile(50)).time("p99", recent.percentile(99));
-    return object.object(row.object, members).array(buckets_name(row), buckets_json(recent));
+    return object.object(row.json_key, members).array(buckets_name(row), buckets_json(recent));
 }
 
 Trouble Outcome::decided() const {
@@ -243,15 +245,16 @@ Trouble Outcome::decided() const {
     if (status <= reply_bad_or_lost && never_opened) status = results.failed_status;
     if (status > reply_bad_or_lost) return failure_with(status);
     if (!troubles.empty()) return troubles.front();
-    for (const Requirement::Judged& each : required)
+    for (const Requirement::Verdict& each : required)
         if (!each.failure.empty()) return {reply_bad_or_lost, each.failure};
     const std::string faults = faults_text();
     return faults.empty() ? failure_with(status) : Trouble{reply_bad_or_lost, faults};
 }
 
-// Returns all faults, also of the warm-up, unless a requirement tolerates them, such as "2 bad,
-// 1 lost". In a replay, unsolicited messages that differ from the recording are faults.
-// Duplicate datagrams are not, and unsolicited messages are only if one is stale.
+// Returns all faults that no requirement tolerates, such as "2 bad, 1 lost", also those of the
+// warm-up. In a replay, unsolicited messages that differ from the recording are faults.
+// Duplicate datagrams are no faults. Other unsolicited messages are faults only if one of them
+// is stale.
 std::string Outcome::faults_text() const {
     std::string faults;
     const auto add = [&faults](std::uint64_t count, std::string_view name) {
@@ -259,10 +262,10 @@ std::string Outcome::faults_text() const {
         faults += (faults.empty() ? "" : ", ") + std::to_string(count) + " ";
         faults += name;
     };
-    for (const auto& [name, count, whole, fault] : count_rows) {
-        const bool usual = (results.over_datagrams && count == &Results::duplicates) ||
-                           (results.stale == 0 && count == &Results::unsolicited);
-        if (fault && !usual && !tolerates(name))
+    for (const auto& [name, count, whole, is_fault] : count_rows) {
+        const bool is_usual = (results.over_datagrams && count == &Results::duplicates) ||
+                              (results.stale == 0 && count == &Results::unsolicited);
+        if (is_fault && !is_usual && !tolerates(name))
             add(results.*count + results.warm_up.*count, name);
     }
     add(results.missing, "missing");
@@ -272,7 +275,7 @@ std::string Outcome::faults_text() const {
 
 bool Outcome::tolerates(std::string_view figure) const {
     bool found = false;
-    for (const Requirement::Judged& each : required) {
+    for (const Requirement::Verdict& each : required) {
         if (each.figure != figure) continue;
         if (!each.failure.empty()) return false;
         found = true;
@@ -291,29 +294,29 @@ std::vector<std::string> Outcome::lines() const {
     };
     add_repeated(results.lost_sentence, results.lost + results.warm_up.lost);
     // A failure with a status has been repaired by a retry if the run did not fail.
-    const bool all = failed || summary_parts.load;
+    const bool shows_all = failed || summary_parts.load;
     std::size_t kinds = 0;
     for (std::size_t i = summary_parts.failures_printed; i < results.failures.size(); ++i) {
         const Results::Failure& failure = results.failures[i];
-        if (!all && (failure.status != success || !summary_parts.summary)) continue;
+        if (!shows_all && (failure.status != success || !summary_parts.summary)) continue;
         if (++kinds <= max_kinds) lines.push_back(failure.text + repeats_text(failure.count));
     }
     if (kinds > max_kinds)
         lines.push_back(std::to_string(kinds - max_kinds) +
                         " other kinds of failures (--json lists them all)");
-    // Usually a consequence of a failure.
+    // Messages are usually unsent because of a failure, so they follow it.
     add_repeated(results.unsent_sentence, results.unsent + results.warm_up.unsent);
     for (const Trouble& trouble : troubles) lines.push_back(trouble.text);
     std::vector<std::string> held;
     std::vector<std::string> unmet;
-    for (const Requirement::Judged& each : required) {
+    for (const Requirement::Verdict& each : required) {
         if (!each.failure.empty())
             unmet.push_back(each.failure);
         else if (summary_parts.summary && each.held)
             held.push_back(each.held_text());
     }
-    const bool silent = lines.empty() && unmet.empty() && signo == 0;
-    if (summary_parts.summary || (failed && silent))
+    const bool has_no_cause = lines.empty() && unmet.empty() && signo == 0;
+    if (summary_parts.summary || (failed && has_no_cause))
         lines.push_back(summary(results, summary_parts));
     lines.insert(lines.end(), held.begin(), held.end());
     lines.insert(lines.end(), unmet.begin(), unmet.end());
@@ -329,7 +332,7 @@ JsonObject Outcome::json() const {
     JsonObject object;
     object.text("type", "end").text("reason", text);
     object.number("status", static_cast<std::uint64_t>(status));
-    if (results.probe) object.flag("probe", true);
+    if (results.is_probe) object.flag("probe", true);
     add_counts(object, results, false);
     if (results.planned_rate) {
         object.number("planned", results.sent + results.unsent);
@@ -337,11 +340,11 @@ JsonObject Outcome::json() const {
         object.decimal("reached_rate", results.reached_rate);
     }
     object.decimal("rate", results.rate());
-    if (results.first_sent) {
+    if (results.first_sent_at) {
         using std::chrono::microseconds;
         const auto began = std::chrono::floor<microseconds>(results.began());
         object.text("began", timestamp_text(began));
-        if (results.last_answered >= *results.first_sent)
+        if (results.last_answered_at >= *results.first_sent_at)
             object.text("ended", timestamp_text(std::chrono::floor<microseconds>(
                                      began + results.elapsed())));
     }

@@ -54,7 +54,7 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
     const std::size_t unit_begin = value.find_last_of("0123456789") + 1;
     std::string unit(value.substr(unit_begin));
     std::erase(unit, ' ');
-    percentage_ = figure_.kind == Figure::Kind::count && unit.ends_with('%');
+    is_percentage_ = figure_.kind == Figure::Kind::count && unit.ends_with('%');
     const auto limit = parse_value(std::string(value.substr(0, unit_begin)) + unit);
     if (!limit)
         throw UsageError(quoted + ": " + figure_.name + " needs " +
@@ -64,29 +64,29 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
 
 std::optional<double> Requirement::parse_value(std::string_view text) const {
     if (figure_.kind == Figure::Kind::time) {
-        const bool unit = text.find_first_of("smh") != text.npos;
-        const auto duration = unit ? parse_duration(text) : std::nullopt;
+        const bool has_unit = text.find_first_of("smh") != text.npos;
+        const auto duration = has_unit ? parse_duration(text) : std::nullopt;
         if (!duration) return std::nullopt;
         return static_cast<double>(duration->count());
     }
-    if (percentage_) return parse_decimal(text.substr(0, text.size() - 1));
+    if (is_percentage_) return parse_decimal(text.substr(0, text.size() - 1));
     if (figure_.kind == Figure::Kind::rate && text.ends_with("/s")) text.remove_suffix(2);
     return parse_rate(text);
 }
 
-// Returns the failure without the requirement: "was 7.2ms", "no reply was timed". The number of
+// A failure does not name the requirement: "was 7.2ms", "no reply was timed". The number of
 // messages sent is always a measurement; other counts prove nothing if their total is 0.
-Requirement::Judged Requirement::measure(const Results& results) const {
-    Judged judged{.clause = clause_, .figure = figure_.name, .measured = {}, .failure = {}};
+Requirement::Verdict Requirement::measure(const Results& results) const {
+    Verdict judged{.clause = clause_, .figure = figure_.name, .measured = {}, .failure = {}};
     std::optional<double> value = figure_.value(results);
     const Whole* const whole = figure_.count ? figure_.count->whole : nullptr;
     const std::uint64_t all = whole ? whole->of(results).value_or(0) : 1;
     if (!value) {
-        judged.failure = figure_.unmeasured;
-    } else if (all == 0 && (percentage_ || figure_.name != "sent")) {
-        judged.failure = whole->empty;
+        judged.failure = figure_.unmeasured_reason;
+    } else if (all == 0 && (is_percentage_ || figure_.name != "sent")) {
+        judged.failure = whole->empty_reason;
     } else {
-        if (percentage_) value = *value / static_cast<double>(all) * 100;
+        if (is_percentage_) value = *value / static_cast<double>(all) * 100;
         judged.measured = value_text(*value);
         if (!holds(*value)) judged.failure = "was " + judged.measured;
     }
@@ -99,13 +99,13 @@ Requirement::Judged Requirement::measure(const Results& results) const {
     return judged;
 }
 
-Requirement::Judged Requirement::judge(const RunResults& results) const {
+Requirement::Verdict Requirement::judge(const RunResults& results) const {
     const std::vector<Results>& steps = results.steps;
     const bool climbed = !figure_.of_connections &&
                          std::any_of(steps.begin(), steps.end(), [&](const Results& each) {
                              return each.any() && figure_.value(each);
                          });
-    Judged judged;
+    Verdict judged;
     double held = 0;
     for (std::size_t i = 0; climbed && i < steps.size() && judged.failure.empty(); ++i) {
         if (!steps[i].any()) continue;
@@ -131,7 +131,7 @@ Requirement::Judged Requirement::judge(const RunResults& results) const {
 std::string Requirement::value_text(double value) const {
     const double least = limit_ > 0 ? std::min(value, limit_) : value;
     double unit = 1;
-    std::string suffix = percentage_ ? "%" : "";
+    std::string suffix = is_percentage_ ? "%" : "";
     if (figure_.kind == Figure::Kind::time) {
         unit = least >= 1e9 ? 1e9 : least > 0 && least < 1e6 ? 1e3 : 1e6;
         suffix = unit == 1e9 ? "s" : unit == 1e6 ? "ms" : "us";
@@ -153,13 +153,13 @@ std::vector<Requirement> parse_requirements(std::string_view text) {
     return list;
 }
 
-std::string Requirement::Judged::held_text() const {
+std::string Requirement::Verdict::held_text() const {
     return clause + " held up to " + rate_text(held.value_or(0));
 }
 
-std::vector<Requirement::Judged> judge(const RunResults& results,
-                                       const std::vector<Requirement>& required) {
-    std::vector<Requirement::Judged> all;
+std::vector<Requirement::Verdict> judge(const RunResults& results,
+                                        const std::vector<Requirement>& required) {
+    std::vector<Requirement::Verdict> all;
     all.reserve(required.size());
     for (const Requirement& each : required) all.push_back(each.judge(results));
     return all;

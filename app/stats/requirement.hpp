@@ -21,7 +21,7 @@ public:
     // Throws UsageError if the text is not a clause.
     explicit Requirement(std::string_view clause);
 
-    struct Judged {
+    struct Verdict {
         std::string clause;
         std::string figure;
         std::string measured;  // value as text; empty if not measured
@@ -37,11 +37,11 @@ public:
     // is about connections or no step has a value. The requirement also fails if its figure was
     // not measured or proves nothing, such as the count of lost replies if nothing was sent. If
     // the client's lateness makes up most of a failing time, `failure` mentions it.
-    Judged judge(const RunResults& results) const;
+    Verdict judge(const RunResults& results) const;
 
 private:
     std::optional<double> parse_value(std::string_view text) const;
-    Judged measure(const Results& results) const;
+    Verdict measure(const Results& results) const;
     bool holds(double value) const {
         return (accepts_less_ && value < limit_) || (accepts_more_ && value > limit_) ||
                (accepts_equal_ && value == limit_);
@@ -53,14 +53,14 @@ private:
     bool accepts_less_ = false;  // values below the limit
     bool accepts_more_ = false;
     bool accepts_equal_ = false;
-    bool percentage_ = false;
+    bool is_percentage_ = false;
     double limit_ = 0;  // limit in the figure's unit, or in percent
 };
 
 // Parses clauses that are separated by commas. Throws UsageError.
 std::vector<Requirement> parse_requirements(std::string_view text);
 
-std::vector<Requirement::Judged> judge(const RunResults& results,
-                                       const std::vector<Requirement>& required);
+std::vector<Requirement::Verdict> judge(const RunResults& results,
+                                        const std::vector<Requirement>& required);
 
 }  // namespace yodel

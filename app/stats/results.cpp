@@ -105,16 +105,17 @@ std::optional<Figure> find_figure(std::string_view name) {
     if (name == "jitter") return Figure{own, Kind::time, "no datagrams were timed"};
     for (const CountRow& row : count_rows)
         if (name == row.name)
-            return Figure{own, Kind::count, row.whole->unmeasured, row.whole->of_connections,
-                          &row};
+            return Figure{own, Kind::count, row.whole->unmeasured_reason,
+                          row.whole->of_connections, &row};
     for (const TimesRow& row : times_rows)
         if (name.starts_with(row.prefix) && statistic({}, name.substr(row.prefix.size())))
-            return Figure{own, Kind::time, row.unmeasured, row.of_connections, nullptr, &row};
+            return Figure{own,     Kind::time, row.unmeasured_reason, row.of_connections,
+                          nullptr, &row};
     return std::nullopt;
 }
 
 const TimesRow& main_times(const Results& results) {
-    if (!results.probe) return times_rows[0];
+    if (!results.is_probe) return times_rows[0];
     return times_rows[results.handshake_times.count() > 0 ? 3 : 2];
 }
 
@@ -136,7 +137,7 @@ void Results::add(const Event& event) {
     switch (event.fate) {
     case Fate::sent:
         sent += event.count;
-        if (!first_sent) first_sent = event.at;
+        if (!first_sent_at) first_sent_at = event.at;
         return;
     case Fate::unsent: unsent += event.count; return;
     case Fate::lost: ++lost; return;
@@ -162,7 +163,7 @@ void Results::add_answer(const Event& event) {
     }
     (event.reply.right ? echoed : bad) += event.count;
     if (event.reply.round_trip) round_trips.record(*event.reply.round_trip, event.count);
-    last_answered = event.at;
+    last_answered_at = event.at;
     if (!over_datagrams) return;
     if (event.reply.reordered) ++reordered;
     if (!event.reply.round_trip) return;
@@ -207,13 +208,13 @@ void Results::count_end(int status, bool was_open) {
 // --- Values derived from the counts.
 
 std::chrono::system_clock::time_point Results::began() const {
-    if (!first_sent) return {};
-    return system_time(*first_sent, utc_offset);
+    if (!first_sent_at) return {};
+    return system_time(*first_sent_at, utc_offset);
 }
 
 ev::Duration Results::elapsed() const {
-    if (!first_sent) return {};
-    return std::max(last_answered - *first_sent, ev::Duration::zero());
+    if (!first_sent_at) return {};
+    return std::max(last_answered_at - *first_sent_at, ev::Duration::zero());
 }
 
 double Results::rate() const {
@@ -259,16 +260,17 @@ void Results::add(const Results& other) {
                              &Results::unrecorded, &Results::missing})
         this->*count += other.*count;
     is_replay = is_replay || other.is_replay;
-    // A connection has the same number everywhere, and belongs to one lane.
+    // A connection has the same number in all results, and belongs to one lane.
     jitters.resize(std::max(jitters.size(), other.jitters.size()));
     for (std::size_t i = 0; i < other.jitters.size(); ++i)
         if (other.jitters[i].transits > 0) jitters[i] = other.jitters[i];
-    probe = (probe || other.probe) && sent == 0;
+    is_probe = (is_probe || other.is_probe) && sent == 0;
     over_datagrams = over_datagrams || other.over_datagrams;
     late_start = std::max(late_start, other.late_start);
-    last_answered = std::max(last_answered, other.last_answered);
-    if (other.first_sent)
-        first_sent = std::min(first_sent.value_or(*other.first_sent), *other.first_sent);
+    last_answered_at = std::max(last_answered_at, other.last_answered_at);
+    if (other.first_sent_at)
+        first_sent_at =
+            std::min(first_sent_at.value_or(*other.first_sent_at), *other.first_sent_at);
     keep_first(reply_problem_sentence, other.reply_problem_sentence);
     keep_first(lost_sentence, other.lost_sentence);
     keep_first(unsent_sentence, other.unsent_sentence);

@@ -72,7 +72,7 @@ struct Results {
     std::uint64_t missing = 0;      // its unsolicited messages that did not arrive
 
     // Connections.
-    bool probe = false;          // the run sends no messages, and counts connections instead
+    bool is_probe = false;       // the run sends no messages, and counts connections instead
     std::uint64_t attempts = 0;  // attempts to connect, including retries and replacements
     std::uint64_t opened = 0;
     std::uint64_t open = 0;                // connections that are open now
@@ -108,9 +108,9 @@ struct Results {
 
     // Times of the first message and of the last reply or, in a probe, of the first attempt to
     // connect and of the last opening of a connection.
-    std::optional<ev::Time> first_sent;
-    ev::Time last_answered{};
-    // Added to these two times, gives the UTC time since 1970.
+    std::optional<ev::Time> first_sent_at;
+    ev::Time last_answered_at{};
+    // The UTC time since 1970 is the sum of this offset and either of these two times.
     ev::Duration utc_offset = system_clock_offset();
     // Delay of the start after the requested time; none if no start was requested.
     std::optional<ev::Duration> late_start;
@@ -136,12 +136,12 @@ struct Results {
         const std::uint64_t resolved = echoed + bad + lost;
         return sent > resolved ? sent - resolved : 0;
     }
-    // The time of the first message; 1970 if it is unknown.
+    // Returns the time of the first message, or 1970 if it is unknown.
     std::chrono::system_clock::time_point began() const;
-    // From the first message to the last reply; zero without any reply.
+    // Returns the time from the first message to the last reply, or zero without a reply.
     ev::Duration elapsed() const;
     // Returns the number of right replies or, in a probe, of opened connections.
-    std::uint64_t achieved_count() const { return probe ? opened : echoed; }
+    std::uint64_t achieved_count() const { return is_probe ? opened : echoed; }
     double rate() const;  // achieved_count() per second
     ev::Duration jitter() const;
     // Returns true if the client sent all due messages, the last of them late by at most 5 % of
@@ -159,8 +159,8 @@ private:
 struct Whole {
     // Returns none if the count is not measured. It is then not in JSON.
     std::optional<std::uint64_t> (*of)(const Results&);
-    const char* empty;  // why the total is 0, as a clause
-    const char* unmeasured = "";
+    const char* empty_reason;  // why the total is 0, as a clause
+    const char* unmeasured_reason = "";
     bool of_connections = false;
 };
 
@@ -169,7 +169,7 @@ struct CountRow {
     const char* name;  // also in JSON
     std::uint64_t Results::*count;
     const Whole* whole;
-    bool fault = false;  // if above 0, the exit status is 1 unless a requirement decides
+    bool is_fault = false;  // if above 0, the exit status is 1 unless a requirement decides
 };
 extern const std::array<CountRow, 14> count_rows;
 
@@ -179,8 +179,8 @@ struct TimesRow {
     const char* name;
     std::string_view prefix;  // prefix of the figures' names
     Histogram Results::*times;
-    const char* object;  // JSON object with a member for the main statistics
-    const char* unmeasured;
+    const char* json_key;  // of the object that contains the main statistics
+    const char* unmeasured_reason;
     bool of_connections = false;  // both JSON members are in the object `connections`
 };
 extern const std::array<TimesRow, 4> times_rows;
@@ -189,10 +189,10 @@ struct Figure {
     enum class Kind { time, count, rate };
     std::string name;
     Kind kind = Kind::time;
-    const char* unmeasured = "";      // why there is no value, as a clause
-    bool of_connections = false;      // it can be measured only for the whole run
-    const CountRow* count = nullptr;  // a count
-    const TimesRow* times = nullptr;  // a statistic of times
+    const char* unmeasured_reason = "";  // why there is no value, as a clause
+    bool of_connections = false;         // it can be measured only for the whole run
+    const CountRow* count = nullptr;     // a count
+    const TimesRow* times = nullptr;     // a statistic of times
 
     // Returns the value in nanoseconds, as a count, or per second, or none if it was not
     // measured.
@@ -227,7 +227,8 @@ public:
     JsonObject json() const;
 
 private:
-    // By rank: the round trip or, of a bad reply, its negated time. The highest is first.
+    // Sorted by rank, the highest first: by the round trip or, for a bad reply, the negated
+    // time of its arrival.
     using List = std::multimap<ev::Duration, std::string, std::greater<>>;
 
     ev::Time start_;

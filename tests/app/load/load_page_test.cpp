@@ -74,8 +74,8 @@ struct SomeRun {
     void end() {
         progress.phase = RunProgress::Phase::ended;
         result->open = 0;
-        result->first_sent = start;
-        result->last_answered = start + 28s;
+        result->first_sent_at = start;
+        result->last_answered_at = start + 28s;
     }
     void near_limit() {
         require();
@@ -83,7 +83,7 @@ struct SomeRun {
     }
     void probe() {
         *result = Results();
-        result->probe = true;
+        result->is_probe = true;
         for (int i = 0; i < 340; ++i) {
             ++result->attempts;
             result->count_opened(80us, i * 10us, i > 10);
@@ -270,7 +270,7 @@ TEST_CASE("the page of a load shows no figures that there are not") {
     for (const bool tls : {false, true}) {
         SomeRun run;
         *run.result = Results();
-        run.result->probe = true;
+        run.result->is_probe = true;
         for (const bool resumed : {false, true})
             run.result->count_opened(80us, 10us, resumed, tls);
         CHECK(contains(run.text(), "full handshakes") == tls);

@@ -275,7 +275,7 @@ TEST_CASE_METHOD(Fixture, "new connections open at their pace, before the first 
         until_open(open);
         CHECK(loop.now() == begin + (open - 1) * 10ms);
     }
-    CHECK(*wait_for_end().first_sent == begin + 20ms);
+    CHECK(*wait_for_end().first_sent_at == begin + 20ms);
     CHECK(contains(diary.text, "opened 3, sent 1, echoed 1, sent 2"));
 }
 
@@ -301,7 +301,7 @@ TEST_CASE("no message is sent before the requested start") {
         Fixture fixture;
         const RunResults& results = fixture.run_to_end(
             {.connections = 3, .pace = pace, .count = 3, .start = begin + 30ms});
-        CHECK(*results.first_sent == begin + 30ms);
+        CHECK(*results.first_sent_at == begin + 30ms);
         CHECK(results.echoed == 3);
         CHECK(results.late_start == 0ms);
     }
@@ -485,7 +485,7 @@ TEST_CASE(
         fixture.until_open(1);
         const ev::Time opened = fixture.loop.time;
         const RunResults& results = fixture.wait_for_end();
-        CHECK(*results.first_sent == opened);
+        CHECK(*results.first_sent_at == opened);
         CHECK(results.lateness.max() == 0ns);
         CHECK(contains(counts(results), "1 opened, 2 failed, 10 sent, 10 echoed"));
     }
@@ -499,7 +499,7 @@ TEST_CASE("a run begins when the last handshake is over") {
         fixture.start({.pace = pace, .count = 10}, &diary);
         const RunResults& results = fixture.wait_for_end();
         CHECK(results.echoed == 10);
-        CHECK(*results.first_sent == begin + 50ms);
+        CHECK(*results.first_sent_at == begin + 50ms);
         CHECK(results.lateness.max() == 0ns);
         CHECK(results.round_trips.max() < 50ms);
     }
@@ -539,7 +539,7 @@ TEST_CASE_METHOD(Fixture, "a connection is not replaced while it awaits a reply"
 TEST_CASE_METHOD(Fixture, "a probe times its connections, and replaces them") {
     const RunResults& results =
         run_to_end({.connections = 2, .lifetime = 10ms, .length = 45ms, .probe = true});
-    CHECK(results.probe);
+    CHECK(results.is_probe);
     CHECK(counts(results) == "10 opened");
     CHECK(results.elapsed() == 40ms);
     CHECK(results.connect_times.count() == 10);

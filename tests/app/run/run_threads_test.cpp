@@ -69,7 +69,7 @@ TEST_CASE_METHOD(Fixture, "the threads begin together, and the length is measure
                                             .pace = Pace::per_second(2'000'000),
                                             .length = 20ms});
     CHECK(counts(results) == "4 opened, 40 sent, 40 echoed");
-    CHECK(*results.first_sent - begun >= 150ms);
+    CHECK(*results.first_sent_at - begun >= 150ms);
     CHECK(*results.planned_rate == Approx(2000));
 }
 

@@ -48,7 +48,7 @@ const JsonValue* member(const JsonValue& end, const Figure& figure) {
     const JsonValue* object = figure.of_connections ? end.find("connections") : &end;
     std::string name = figure.name == "jitter" ? "jitter_us" : figure.name;
     if (figure.times) {
-        object = object->find(figure.times->object);
+        object = object->find(figure.times->json_key);
         name.erase(0, figure.times->prefix.size());
     }
     return object ? object->find(name) : nullptr;
@@ -77,7 +77,7 @@ TEST_CASE("each figure has a name, a member of the end object, a sum, and requir
         const std::string clause = figure.name + (is_time ? ">=0s" : ">=0");
         CHECK(Requirement(clause).judge(results).failure == "");
         const std::string failure = Requirement(clause).judge({}).failure;
-        CHECK(failure.ends_with(figure.unmeasured));
+        CHECK(failure.ends_with(figure.unmeasured_reason));
         if (figure.name != "sent") CHECK(failure.starts_with("required " + clause + ", but "));
         const std::string refused =
             test::refusal([&] { Requirement part(figure.name + "<=10000%"); });

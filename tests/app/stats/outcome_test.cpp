@@ -10,8 +10,8 @@ using Lines = std::vector<std::string>;
 
 namespace {
 
-std::vector<Requirement::Judged> judged(const RunResults& results,
-                                        const std::string& requirements) {
+std::vector<Requirement::Verdict> judged(const RunResults& results,
+                                         const std::string& requirements) {
     return judge(results, parse_requirements(requirements));
 }
 

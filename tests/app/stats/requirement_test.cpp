@@ -58,9 +58,9 @@ TEST_CASE("prints the value that fails a requirement, with enough digits to see 
            "rate>10k => was 249/s"});
     RunResults fast = test::counted("3000000 sent,3000000 echoed,answered 1s,rtt 1s");
     check(fast, {"rate<1 => was 3M/s", "max<1s => was 1s", "max<=999ms => was 1000ms"});
-    fast.last_answered = test::start + 1000s;
+    fast.last_answered_at = test::start + 1000s;
     check(fast, {"rate<1 => was 3k/s"});
-    fast.last_answered = test::start + 3000s;
+    fast.last_answered_at = test::start + 3000s;
     check(fast, {"rate<1 => was 1k/s"});
 }
 

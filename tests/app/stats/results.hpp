@@ -39,12 +39,12 @@ inline void set(yodel::RunResults& to, const std::string& name, std::uint64_t nu
         {"recurred", [&] { to.as_recorded = number; }},
         {"unrecorded", [&] { to.unrecorded = number; }},
         {"missing", [&] { to.missing = number; }},
-        {"probe", [&] { to.probe = true; }},
+        {"probe", [&] { to.is_probe = true; }},
         {"replay", [&] { to.is_replay = true; }},
         {"datagrams", [&] { to.over_datagrams = true; }},
         {"planned", [&] { to.planned_rate = decimal(); }},
         {"reached", [&] { to.reached_rate = decimal(); }},
-        {"answered", [&] { to.last_answered = start + time(); }},
+        {"answered", [&] { to.last_answered_at = start + time(); }},
         {"late start", [&] { to.late_start = time(); }},
         {"echo", [&] { add_echo(to, time(), start, number); }},
         {"rtt", [&] { to.round_trips.record(time(), number); }},
@@ -61,7 +61,7 @@ inline void set(yodel::RunResults& to, const std::string& name, std::uint64_t nu
 // counts and facts.
 inline yodel::RunResults counted(const std::string& list) {
     yodel::RunResults results;
-    results.first_sent = start;
+    results.first_sent_at = start;
     for (const std::string& part : yodel::comma_separated(list)) {
         std::smatch words;
         REQUIRE(
@@ -100,7 +100,7 @@ inline std::string listed(const yodel::Results& results, const yodel::Results& w
 // Returns results with round trips of many lengths. One message in a hundred is lost.
 inline yodel::RunResults spread(std::uint64_t seed, std::uint64_t count) {
     yodel::RunResults results = counted("1 attempts,1 opened");
-    results.first_sent.reset();
+    results.first_sent_at.reset();
     for (std::uint64_t i = 0; i < count; ++i) {
         const auto time = std::chrono::microseconds((i * i * 7 + seed * 11) % 1000 + 1);
         add_sent(results, 1, start + i * time);

@@ -96,11 +96,11 @@ TEST_CASE("computes the rate of opened connections of a probe") {
     CHECK(results.rate() == 3);
     Results sum;
     sum.add(results);
-    CHECK(sum.probe);
+    CHECK(sum.is_probe);
     CHECK(sum.rate() == 3);
     sum.add(test::counted("1 sent"));
     sum.add(results);
-    CHECK_FALSE(sum.probe);
+    CHECK_FALSE(sum.is_probe);
 }
 
 TEST_CASE("computes the rate of right replies from the first message to the last reply") {

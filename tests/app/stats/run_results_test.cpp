@@ -47,7 +47,7 @@ RunResults some_climb() {
 
 // Returns the sentence about a requirement, or an empty text if it holds for all results.
 std::string judged(const RunResults& results, const std::string& clause) {
-    const Requirement::Judged judged = Requirement(clause).judge(results);
+    const Requirement::Verdict judged = Requirement(clause).judge(results);
     return judged.failure.empty() && judged.held ? judged.held_text() : judged.failure;
 }
 
@@ -97,8 +97,8 @@ TEST_CASE("a warm-up counts messages only, and corrects its losses") {
     CHECK(test::listed(results, results.warm_up) ==
           "2 unsolicited, 6 warm-up sent, 2 warm-up echoed, "
           "2 warm-up late, 8 warm-up unsent");
-    CHECK_FALSE(results.first_sent);
-    CHECK((results.last_answered == ev::Time{}));
+    CHECK_FALSE(results.first_sent_at);
+    CHECK((results.last_answered_at == ev::Time{}));
 }
 
 TEST_CASE("a requirement holds up to the rate at the end of the second before it fails") {

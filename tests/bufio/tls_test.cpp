@@ -256,7 +256,7 @@ TEST_CASE("explains the alert of a server that aborts the TLS handshake", "[tls]
     }
 }
 
-TEST_CASE("explains the alert of a server that has got our certificate", "[tls]") {
+TEST_CASE("explains the alert of a server that has received our certificate", "[tls]") {
     const struct {
         int alert;
         Reason reason;

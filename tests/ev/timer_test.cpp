@@ -104,7 +104,8 @@ TEST_CASE("a turn with a pending timer reads the clock once") {
     CHECK(loop.clock_reads == 100);
 }
 
-TEST_CASE("a timer that comes due in a sleep ended by few descriptors waits one turn") {
+TEST_CASE("a timer that becomes due while the loop sleeps waits one turn if few descriptors "
+          "are ready") {
     const std::size_t ready = GENERATE(1U, 4U, 5U);
     TickingLoop loop;
     loop.log->before = [&](ev::Duration max_wait) {

@@ -13,15 +13,15 @@
 
 namespace test {
 
-// Redirects for its lifetime.
+// Redirects the descriptor until it is destroyed.
 class Redirected {
 public:
-    explicit Redirected(int fd) : fd_(fd), before_(::dup(fd)) {
+    explicit Redirected(int fd) : fd_(fd), original_(::dup(fd)) {
         std::cout.flush();
         ::dup2(::fileno(file_), fd_);
     }
     ~Redirected() {
-        ::dup2(before_.get(), fd_);
+        ::dup2(original_.get(), fd_);
         std::fclose(file_);
     }
     Redirected(const Redirected&) = delete;
@@ -41,7 +41,7 @@ public:
 
 private:
     const int fd_;
-    const ev::Fd before_;
+    const ev::Fd original_;
     std::FILE* const file_ = std::tmpfile();
 };
 

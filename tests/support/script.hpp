@@ -11,19 +11,18 @@
 //
 //     +5s                time passes; without such a step no time passes
 //     turn               the loop makes one turn, in which no time passes
-//     reports X, Y       exactly these reports came since the last `reports`. The script waits
-//                        for what the system has not delivered yet. At its end, a script must
-//                        leave no report unmentioned.
-//     reports nothing    no report came, and none is about to come
+//     reports X, Y       exactly these reports were made since the last `reports`. The script
+//                        waits for what the system has not delivered yet. At its end, a script
+//                        must leave no report unmentioned.
+//     reports nothing    no report was made, and none is pending
 //     reports ... X      the reports end with X
 //     3 times ( a; b )   plays the steps in parentheses three times
-//     until X ( a; b )   plays them until X is reported, at most 100 times, and drops all
-//     reports
+//     until X ( a; b )   plays them until X is reported, at most 100 times, and drops the
+//                        reports
 //
 // Bytes in arguments are written as in escapes.hpp. A failure shows the steps before it.
 //
-//     play_each<SessionScript>({{"an echo", "send a; peer answers a; reports right a=a"},
-//     ...});
+//     play_each<SessionScript>({{"an echo", "send a; peer answers a; reports right a=a"}});
 #pragma once
 
 #include "tests/support/escapes.hpp"

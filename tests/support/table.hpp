@@ -24,7 +24,7 @@ void check_table(const std::string& table, Outcome outcome) {
 }
 
 // Plays the steps of a script, "VERB REST; VERB REST => OUTCOME". Checks each stated outcome.
-// `verbs`: all verbs that the test knows, besides times such as "+5s".
+// `verbs` lists the verbs that the test knows besides times such as "+5s".
 template <class Step>
 void play_script(const std::string& script, const std::string& verbs, Step make_step) {
     for (std::size_t at = 0; at < script.size();) {

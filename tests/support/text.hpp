@@ -20,7 +20,7 @@ inline bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
 
-// Returns all bytes of a file; none if it can't be read.
+// Returns all bytes of a file, or an empty string if it can't be read.
 inline std::string contents(const std::string& file) {
     std::ifstream in(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};

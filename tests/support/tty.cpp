@@ -127,8 +127,8 @@ bool Tty::wait_for(const std::function<bool()>& condition, std::chrono::millisec
     const auto deadline = Clock::now() + timeout;
     while (!condition()) {
         if (Clock::now() >= deadline) return false;
-        const bool ended = status_.has_value();
-        if (!exchange(poll_interval) && ended) return condition();
+        const bool has_ended = status_.has_value();
+        if (!exchange(poll_interval) && has_ended) return condition();
     }
     return true;
 }
@@ -143,7 +143,7 @@ std::optional<int> Tty::wait_exit(std::chrono::milliseconds timeout) {
     return status_;
 }
 
-// Exchanges bytes with the program once. False: it wrote nothing.
+// Exchanges bytes with the program once. Returns false if the program wrote nothing.
 bool Tty::exchange(std::chrono::milliseconds timeout) {
     const int wanted = (stalls_ ? 0 : POLLIN) | (input_.empty() ? 0 : POLLOUT);
     pollfd side{master_, static_cast<short>(wanted), 0};
@@ -191,11 +191,11 @@ std::set<int> Tty::modes() const {
         for (std::string text; std::getline(numbers, text, ';');) {
             const int number = std::atoi(text.c_str());
             const char action = output_[end];
-            const bool on = (action == 'r' ? saved : modes).count(number) > 0;
+            const bool was_on = (action == 'r' ? saved : modes).count(number) > 0;
             if (action == 's') saved.erase(number);
-            if (action == 's' && on) saved.insert(number);
-            if (action == 'l' || (action == 'r' && !on)) modes.erase(number);
-            if (action == 'h' || (action == 'r' && on)) modes.insert(number);
+            if (action == 's' && was_on) saved.insert(number);
+            if (action == 'l' || (action == 'r' && !was_on)) modes.erase(number);
+            if (action == 'h' || (action == 'r' && was_on)) modes.insert(number);
         }
     }
     return modes;

@@ -46,18 +46,19 @@ public:
     void send(std::string_view bytes);
     void resize(Size size);                        // for 0x0 the emulator keeps its size
     void hang_up();                                // closes the user's side
-    void stall(bool stalls) { stalls_ = stalls; }  // true: the emulator reads nothing
-    void stop_output();                            // like ^S: output waits in the terminal
+    void stall(bool stalls) { stalls_ = stalls; }  // if true, the emulator reads nothing
+    void stop_output();                            // as ^S does; output waits in the terminal
     void kill(int signal);
     pid_t pid() const { return pid_; }
 
-    // Reads output until `condition` holds. False: it timed out, or the program is gone.
+    // Reads output until `condition` holds. Returns false if the time is over or the program
+    // has ended.
     bool wait_for(const std::function<bool()>& condition,
                   std::chrono::milliseconds timeout = patience);
     bool wait_for(std::string_view text, std::chrono::milliseconds timeout = patience);
 
-    // Returns the exit status, or 128 plus the signal that ended the program, as in a shell;
-    // none: it did not end in time.
+    // Returns the exit status, or 128 plus the signal that ended the program, as in a shell.
+    // Returns none if the program did not end in time.
     std::optional<int> wait_exit(std::chrono::milliseconds timeout = patience);
 
     // The active DEC private modes, such as 2004. The wheel's mode is on at first.

@@ -11,7 +11,7 @@ class VirtualLoop : public ev::Loop {
 public:
     VirtualLoop() : Loop([] { return time; }, std::make_unique<Waiter>()) { time = start; }
 
-    // Advances time by `duration`, serving ready descriptors and then timers that come due.
+    // Advances time by `duration`, serving ready descriptors and then the due timers.
     void pass(ev::Duration duration) {
         const ev::Time end = time + duration;
         while (time < end)
@@ -48,8 +48,8 @@ private:
         void wait(ev::Duration max_wait, std::vector<ev::Readiness>& ready) override {
             Backend::wait(std::chrono::milliseconds(2), ready);
             found_any = !ready.empty();
-            const bool timed = max_wait > max_wait.zero() && max_wait != max_wait.max();
-            if (!found_any && timed) time += max_wait;
+            const bool has_timeout = max_wait > max_wait.zero() && max_wait != max_wait.max();
+            if (!found_any && has_timeout) time += max_wait;
         }
     };
 };

@@ -129,7 +129,7 @@ TEST_CASE("text wraps between words, or by line") {
     }
 }
 
-TEST_CASE("a unit has a row, at every width") {
+TEST_CASE("finds the row of a unit at every width") {
     for (const std::size_t width : {1U, 2U, 3U, 7U, 80U}) {
         Layout layout(width);
         layout.put("abcdefgh", Style::normal, {}, Wrap::anywhere);

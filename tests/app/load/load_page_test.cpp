@@ -122,7 +122,7 @@ std::ptrdiff_t last_without(const std::vector<std::string>& texts, const std::st
 
 }  // namespace
 
-TEST_CASE("the page of a load equals its file in tests/screens") {
+TEST_CASE("the load page equals its file in tests/screens") {
     struct Row {
         const char* kind;
         const char* locale;
@@ -157,7 +157,7 @@ TEST_CASE("the page of a load equals its file in tests/screens") {
         }
 }
 
-TEST_CASE("the page of a load fits into each size") {
+TEST_CASE("the load page fits into each size") {
     const test::Locale locale("C.UTF-8");
     for (const int failures : {0, 20}) {
         SomeRun run;
@@ -176,7 +176,7 @@ TEST_CASE("the page of a load fits into each size") {
     }
 }
 
-TEST_CASE("a narrow page of a load omits the least important parts of each row first") {
+TEST_CASE("a narrow load page omits the least important parts of each row first") {
     const test::Locale locale("C.UTF-8");
     struct Row {
         void (SomeRun::*change)();
@@ -211,7 +211,7 @@ TEST_CASE("a narrow page of a load omits the least important parts of each row f
     }
 }
 
-TEST_CASE("a low page of a load omits the map, and then the least important rows first") {
+TEST_CASE("a low load page omits the map, and then the least important rows first") {
     const test::Locale locale("C.UTF-8");
     SomeRun run;
     run.progress.descriptor_limit = 200;
@@ -234,7 +234,7 @@ TEST_CASE("a low page of a load omits the map, and then the least important rows
     }
 }
 
-TEST_CASE("the page of a load names the phase of the run") {
+TEST_CASE("the load page names the phase of the run") {
     const test::Locale locale("C.UTF-8");
     SomeRun run;
     const auto line = [&] { return test::plain_text(run.page({24, 80}).front()); };
@@ -256,7 +256,7 @@ TEST_CASE("the page of a load names the phase of the run") {
     CHECK(contains(line(), " starts in 2.5s  "));
 }
 
-TEST_CASE("the page of a load shows no figures that there are not") {
+TEST_CASE("the load page shows only figures that were measured") {
     const test::Locale locale("C.UTF-8");
     const auto result = std::make_unique<Results>();
     const RunOptions options;
@@ -277,7 +277,7 @@ TEST_CASE("the page of a load shows no figures that there are not") {
     }
 }
 
-TEST_CASE("a small page of a load counts failures, and omits the map without connections") {
+TEST_CASE("a small load page counts failures, and omits the map without connections") {
     const test::Locale locale("C.UTF-8");
     SomeRun run;
     run.result->failures.clear();
@@ -296,7 +296,7 @@ TEST_CASE("a small page of a load counts failures, and omits the map without con
     CHECK(contains(run.text(), "column: "));
 }
 
-TEST_CASE("failures on the page of a load are marked") {
+TEST_CASE("failures on the load page are marked") {
     const test::Locale locale("C.UTF-8");
     SomeRun run;
     run.result->failures.clear();

@@ -1,4 +1,4 @@
-// The page of a load on a pseudo-terminal, in virtual time.
+// The load page on a pseudo-terminal, in virtual time.
 
 #include "app/load/load_page.hpp"
 
@@ -29,7 +29,7 @@ struct Watcher final : RunDisplay::Owner {
 
 }  // namespace
 
-TEST_CASE("the page of a load is drawn ten times a second, and takes two keys") {
+TEST_CASE("the load page is drawn ten times a second, and takes two keys") {
     const test::OnTerminal terminal("xterm-256color");
     test::VirtualLoop loop;
     Watcher user;

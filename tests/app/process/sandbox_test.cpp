@@ -304,7 +304,7 @@ TEST_CASE("the sandbox is described by the version of the system's interface") {
 
 #else
 
-TEST_CASE("without a known sandbox that is reported, and nothing fails") {
+TEST_CASE("a system without a known sandbox is reported, and nothing fails") {
     CHECK(enter_sandbox({}) == "none: not supported on this system");
 }
 

@@ -112,7 +112,7 @@ TEST_CASE("a refusal ends the socket") {
     });
 }
 
-TEST_CASE("the peer is known once a reply has come, and until then a refusal is the end") {
+TEST_CASE("the peer is known once a reply has arrived, and until then a refusal is the end") {
     const std::string refused =
         R"(--retry forever; --retry-delay 1s; peer is unknown; end none; send a; peer got a\n
            peer sends a; reports right a=a; peer is known; peer leaves; send b; reports lost b

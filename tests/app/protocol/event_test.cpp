@@ -289,7 +289,7 @@ TEST_CASE("a sample may be cut, and is timed from its planned time") {
     CHECK((event->at == ev::Time(7us)));
 }
 
-TEST_CASE("an object that is no event is refused") {
+TEST_CASE("an object that is not an event is refused") {
     const auto [object, trouble] = GENERATE(table<std::string, std::string>({
         {R"({"seq":2,"planned_us":1,"fate":"fine","sent":"a"})",
          "\"fate\" is missing or has an unknown value"},

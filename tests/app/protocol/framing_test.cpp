@@ -123,7 +123,7 @@ TEST_CASE("describes fragments, delimiters and messages") {
     CHECK(framing_list(false).size() == 12);
 }
 
-TEST_CASE("a message of WebSocket is text if it is UTF-8") {
+TEST_CASE("a WebSocket message is text if it is UTF-8") {
     const Framing& framing = *websocket_framing();
     CHECK(encoded(framing, {"hi"}) == "\0\0\0\0\2hi"s);
     const std::string binary = encoded(framing, {"\xff"});
@@ -134,7 +134,7 @@ TEST_CASE("a message of WebSocket is text if it is UTF-8") {
 }
 
 // Searching all bytes each time would take minutes, until the watchdog of the tests ends it.
-TEST_CASE("searches a long line that comes byte by byte only once") {
+TEST_CASE("searches a long line that arrives byte by byte only once") {
     const std::string line(3'000'000, 'x');
     Decoder decoder(*find_framing("line"), line.size());
     std::size_t size = 0;

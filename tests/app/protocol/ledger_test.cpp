@@ -562,7 +562,7 @@ TEST_CASE("settles held replies that take more memory than allowed") {
     CHECK(scene.log.starts_with("bad@0 message 1=bad;bad@0 message 2=bad;"));
 }
 
-TEST_CASE("settles a great many bad replies") {
+TEST_CASE("settles many thousands of bad replies") {
     Scene scene;
     const int count = 20'000;
     for (int i = 0; i < count; ++i) scene.send("message " + std::to_string(i));

@@ -196,7 +196,7 @@ TEST_CASE("shows how much of a late or bad reply has arrived") {
     });
 }
 
-TEST_CASE("a server of TLS is recognized by its alert, but not by an echoed alert") {
+TEST_CASE("a TLS server is recognized by its alert, but not by an echoed alert") {
     play_each<SessionScript>({
         {"an echo", R"(-f raw; send \x15\x03\x03\x00\x02\x02\x46; peer echoes
                        reports right \x15\x03\x03\x00\x02\x02F=\x15\x03\x03\x00\x02\x02F)"},
@@ -283,7 +283,7 @@ TEST_CASE("ends if the peer closes its side while replies are expected") {
         R"(peer ends; closed closed_early "the server closed before the end")");
 }
 
-TEST_CASE("a connection ends badly") {
+TEST_CASE("a connection that ends too early is reported with its cause") {
     play_each<SessionScript>({
         {"inside a message", R"(send hello; peer sends hel; peer ends
             reports unsolicited hel, lost hello

@@ -281,7 +281,7 @@ TEST_CASE("unsolicited messages in a burst are found among any number of recorde
         }
 }
 
-TEST_CASE("a signal that ends a replay makes no message missing") {
+TEST_CASE("no message is missing if a signal ends the replay") {
     const Replayed outcome = replay(recorded("0 a=aa; 1000 +tick; 9000 b=bb") + the_end,
                                     answers(""), {.interrupted = 2s});
     CHECK(outcome.status == 128 + SIGINT);

@@ -114,7 +114,7 @@ TEST_CASE("a reporter prints each event in its form") {
     }
 }
 
-TEST_CASE("lines that came back unchanged are printed unchanged") {
+TEST_CASE("echoed lines are printed unchanged") {
     CHECK(printed({}, {}, [](auto& to) {
               Event event = answered_event({.id = 1, .payload = {}}, {});
               event.count = 2;

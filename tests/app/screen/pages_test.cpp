@@ -85,7 +85,7 @@ TEST_CASE("a fact wraps between words, in its own columns") {
     CHECK(texts(page.rows) == expected);
 }
 
-TEST_CASE("the page of statistics contains counts, and times once there are any") {
+TEST_CASE("the statistics page contains counts, and times once there are any") {
     Results tally;
     tally.sent = 4;
     tally.bad = 1;

@@ -31,7 +31,7 @@ bool has(const std::vector<Chord>& chords, const Chord& chord) {
 
 }  // namespace
 
-TEST_CASE("the page of keys names exactly the handled keys, each with one meaning") {
+TEST_CASE("the key page names exactly the handled keys, each with one meaning") {
     std::vector<Chord> seen;
     const auto check = [&seen](const auto& bindings, bool complete) {
         std::vector<Chord> named;  // by the help of a group of bindings
@@ -194,7 +194,7 @@ TEST_CASE("each key works as its help explains") {
                             shows stopped writing the transcript)"},
         {"a transcript that is full",
          R"(log to /dev/full; shows could not write all; hides FILE)"},
-        {"the page of keys",
+        {"the key page",
          R"(-f line; keys F1; row 1 Keys; row 2 Quit        ^D on; row 22 ● up
             last "Esc goes back; Up Down PgUp PgDn scroll"; shows Up Dn ^P ^N go through the history; row 24 F1 Keys; keys PgDn
             shows M-Enter     a newline, which begins a new message with this framing; keys PgDn; shows … 
@@ -204,7 +204,7 @@ TEST_CASE("each key works as its help explains") {
             keys PgDn; row 2 Up Dn; keys PgUp; row 1 Keys; keys PgDn PgUp PgUp; row 1 Keys
             keys M-> PgDn; row 4 ░▒▓█; keys Up; row 4 █; resize 9x80; row 7 ░▒▓█; keys M-<
             row 1 Keys; resize 3x80; keys PgDn; row 1 Quit; keys PgUp; row 1 Keys)"},
-        {"the page of keys for other framings",
+        {"the key page for other framings",
          "-f len4; keys M-? PgDn; shows M-Enter     a newline in the message"},
         {"redrawing", R"(ECHO first; keys ^L; writes \x1b[2J; shows ‹ first; keys M-s ^L
             writes \x1b[2J; shows Round trips; keys M-/ first ^L; writes \x1b[2J; last find: first)"},

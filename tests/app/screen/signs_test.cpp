@@ -90,7 +90,7 @@ TEST_CASE("the drawing code takes every symbol from the table of signs") {
         }
 }
 
-TEST_CASE("the manual page explains each sign as the page of keys does, and no other") {
+TEST_CASE("the manual page explains each sign as the key page does, and no other") {
     std::set<std::string> expected;
     for (const Sign& sign : all_signs()) expected.insert(as_documented(sign));
     const std::set<std::string> in_page = documented();

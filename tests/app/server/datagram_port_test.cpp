@@ -210,7 +210,7 @@ TEST_CASE("ends a loop once it has stopped for a second") {
     CHECK(guard.count(7, begin + 2998ms) == 1);
 }
 
-TEST_CASE("takes less frequent repeats for no loop, however long they go on") {
+TEST_CASE("does not take less frequent repeats for a loop, however long they continue") {
     LoopGuard guard;
     CHECK(answered(guard, 7, 10'000, 16ms) == 10'000);
 }

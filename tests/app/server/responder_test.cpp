@@ -71,7 +71,7 @@ TEST_CASE("keeps a delay within the jitter, and uses both halves of it") {
     CHECK(longest <= 120ms);
 }
 
-TEST_CASE("meets a chance at its rate") {
+TEST_CASE("draws a fault with its probability") {
     const Faults faults{.drop = 0.25};
     FaultDice dice(faults, 1);
     int dropped = 0;

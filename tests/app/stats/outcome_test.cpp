@@ -112,7 +112,7 @@ TEST_CASE("prefers the most specific status, and its reason") {
     decides(143, "ended by SIGTERM");
 }
 
-TEST_CASE("prints the last words in one order") {
+TEST_CASE("prints the last sentences in a fixed order") {
     RunResults results = counted("5 sent,2 echoed,1 bad,2 lost,3 unsent");
     results.reply_problem_sentence = "reply 2 differs";
     results.lost_sentence = "no reply to message 3 within 5s";

@@ -152,7 +152,7 @@ TEST_CASE("events are in the order in which they happened") {
     CHECK(outcome.events == events);
 }
 
-TEST_CASE("a file that is no recording is refused in one sentence") {
+TEST_CASE("a file that is not a recording is refused in one sentence") {
     const auto [text, trouble] = GENERATE(table<std::string, std::string>({
         {"", "f:1: the file is empty"},
         {"\n\n", "f:3: the file is empty"},
@@ -270,7 +270,7 @@ TEST_CASE("a recording may be a pipe, which is read to its end") {
     CHECK(recording.events.size() == (is_whole ? 3u : 0u));
 }
 
-TEST_CASE("a file that cannot be read is no recording, and names the system's reason") {
+TEST_CASE("a recording that cannot be read is refused with the system's reason") {
     for (const std::string name : {"/no/such", "/"}) {
         ev::Loop loop;
         const Recording recording = read_recording(loop, name, {.replay = true}, {});
@@ -338,7 +338,7 @@ TEST_CASE("fails once and for all when the file is full") {
     CHECK_FALSE(log.drain());
 }
 
-TEST_CASE("blocks nothing if nobody reads the transcript any more") {
+TEST_CASE("a transcript without a reader blocks nothing") {
     test::Ends (*const make)() = GENERATE(&test::pipe_ends, &test::stopped_terminal_ends);
     const test::Ends ends = make();
     test::fill(ends.writer);

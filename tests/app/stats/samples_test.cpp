@@ -63,7 +63,7 @@ TEST_CASE("the first fifty bad replies are samples, also of several threads") {
     CHECK(round_trips(sum, "bad") == first);
 }
 
-TEST_CASE("bad replies are samples of their own, and untimed right replies are none") {
+TEST_CASE("bad replies are sampled separately, and right replies without a round trip never") {
     Samples samples(start);
     add(samples, 1ms, 1us, false);
     samples.add(answered_event({.id = 1, .payload = "a"}, {.payload = "a", .right = true}));

@@ -76,7 +76,8 @@ progress: 3 sent,1 duplicates,2 echo 2ms,datagrams,jitter 40000
           "connect p50/p99/max 50/99/100 ms, handshake 50/99/100 ms");
 }
 
-TEST_CASE("remarks the client's lateness above a tenth of the round trips, and a missed rate") {
+TEST_CASE(
+    "mentions the client's lateness above a tenth of the round trips, and a missed rate") {
     check_table(R"(1 sent,lateness 40us,rtt 400us =>
 1 sent,lateness 41us,rtt 400us => ; late p50/p99 0.04/0.04 ms
 1 sent,lateness 40us => ; late p50/p99 0.04/0.04 ms

@@ -42,7 +42,7 @@ TEST_CASE("prints the end of a certificate as a date, with the days until or sin
     }
 }
 
-TEST_CASE("remarks on a certificate that -k accepted, but not on a refused certificate") {
+TEST_CASE("mentions a certificate that -k accepted, but not a refused one") {
     bufio::TlsFacts facts;
     CHECK(yodel::unverified_remark({}, nullptr) == "");
     CHECK(yodel::unverified_remark({}, &facts) == "");

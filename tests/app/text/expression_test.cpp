@@ -94,7 +94,8 @@ TEST_CASE("an expression stays the same when the library's states are dropped") 
     }
 }
 
-TEST_CASE("a text that is no expression is refused with the library's reason, or with ours") {
+TEST_CASE(
+    "a text that is not an expression is refused with the library's reason, or with ours") {
     const std::string back = "back-references are not supported";
     const std::vector<std::pair<std::string, std::string>> rows{
         {"[", ""},          {"a[^]b", ""},    {"[]", ""},

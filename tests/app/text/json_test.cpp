@@ -241,7 +241,7 @@ TEST_CASE("reports a member that is missing, of another kind or out of range, as
     for (const auto& [member, clause] : refusals) CHECK_THROWS_WITH(member(), clause);
 }
 
-TEST_CASE("reads bytes in base64 as its RFC defines it, but no part and no other text") {
+TEST_CASE("reads base64 as RFC 4648 defines it, and refuses each part and any other text") {
     const auto from_base64 = [](const std::string& text) -> std::optional<std::string> {
         try {
             return read_json(R"({"a_base64":")" + text + "\"}").bytes("a");

@@ -102,7 +102,7 @@ TEST_CASE("writes a remark as one printable line") {
     CHECK(test::take(ends.reader) == "{\"text\":\"an \\\"a\\\"\"}\n");
 }
 
-TEST_CASE("keeps a line without space waiting, and blocks nobody") {
+TEST_CASE("a line waits while there is no space, and the caller does not") {
     Ends (*const make)() =
         GENERATE(&test::pipe_ends, &test::socket_ends, &test::stopped_terminal_ends);
     const Ends ends = make();
@@ -177,7 +177,7 @@ TEST_CASE("goes on if standard error refuses everything") {
     closed.drain();
 }
 
-TEST_CASE("leaves out a passing state while lines wait") {
+TEST_CASE("omits a temporary text while lines wait") {
     const Ends ends = test::pipe_ends();
     Diagnostics diagnostics(ends.writer.get(), "yodel");
     diagnostics.write_temporary("\r1 sent");

@@ -484,7 +484,7 @@ TEST_CASE("a connection that closes inside a message sends no close frame") {
     play("part 7; close =>; got => a part, end");
 }
 
-TEST_CASE("any other code rejects the input, and is answered") {
+TEST_CASE("any other close code rejects the input, and is answered") {
     for (const unsigned code : {1002U, 1003U, 1008U, 1011U, 1014U, 3000U, 4999U})
         play("send text a | close " + std::to_string(code) +
              " so; read => text a, rejected; failure => receive: the peer closed with " +

@@ -32,7 +32,7 @@ inline yodel::Session::Options with_port(yodel::Session::Options options, int po
     return options;
 }
 
-// A session's user who ignores all reports.
+// A session's owner that ignores all reports.
 struct NoUser : yodel::Session::Owner {
     virtual ~NoUser() = default;
     void session_changed() override {}
@@ -154,7 +154,7 @@ private:
     ev::Watch watch_;
 };
 
-// Returns a loopback port without a listener: a server used it, and has gone.
+// Returns a loopback port whose server no longer listens.
 inline int unused_port(ev::Loop& loop) { return ManualServer(loop).port(); }
 
 // A TLS server with a self-signed certificate. It accepts connections, and sends nothing.

@@ -5,7 +5,7 @@
 //
 // The peer:
 //     peer got X           waits for exactly X since the last `peer got`
-//     peer got nothing     has received nothing, and is about to receive nothing
+//     peer got nothing     has received nothing, and nothing is on its way
 //     peer got the end     waits for the end of the client's side; `peer got no end`
 //     peer sends X         `peer answers X` adds a line end
 //     peer echoes          sends back the bytes that no `peer got` has mentioned

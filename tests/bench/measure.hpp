@@ -73,9 +73,10 @@ public:
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
 
-    // Writes `count` bytes of a repeated text and reads their echo. False: the program ended.
+    // Writes `count` bytes of a repeated text and reads their echo. Returns false if the
+    // program has ended.
     bool exchange(const std::string& text, std::size_t count);
-    // Returns the next line of its output with the newline; empty at the end.
+    // Returns the next line of its output with the newline, or an empty text at the end.
     std::string read_line();
     std::string last_line();
     // Waits for its end. Returns its processor time in nanoseconds.

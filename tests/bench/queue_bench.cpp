@@ -1,8 +1,8 @@
 // Compares the round trips that yodel-load measures with queueing theory. The server handles
 // one message at a time, and its service times are exponential with a mean of 1 ms. So the time
 // in the system is exponential too, with the rate mu - lambda if messages arrive at random
-// times (M/M/1). The waits of neighbors are correlated, so a finite run deviates: the range
-// comes from simulated runs of the same length.
+// times (M/M/1). The waits of neighbors are correlated, so a finite run deviates. The range
+// is that of simulated runs of the same length.
 //
 // BENCH_SECONDS sets the length of each run.
 #include "app/text/random.hpp"

@@ -23,11 +23,11 @@ public:
     Certificates& operator=(const Certificates&) = delete;
 
     struct Wish {
-        std::string names = "DNS:localhost,IP:127.0.0.1";  // empty: an authority
-        bool named = true;                                 // false: a leaf without names
+        std::string names = "DNS:localhost,IP:127.0.0.1";  // an authority if empty
+        bool named = true;                                 // if false, a leaf without names
         long from = -3600;                                 // seconds from now
         long until = 10 * 86400 + 3600;                    // seconds from now
-        const Identity* issuer = nullptr;                  // null: self-signed
+        const Identity* issuer = nullptr;                  // self-signed if null
     };
     Identity make(const std::string& name, const Wish& wish);
     Identity authority(const std::string& name) { return make(name, {.names = ""}); }

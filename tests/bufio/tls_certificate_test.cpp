@@ -53,7 +53,7 @@ Outcome talk_to(const Identity& identity, const std::string& host = "localhost")
     return talk(TlsContext::client(trusting()), server_of(identity), host);
 }
 
-// Returns the bytes that this process has read; 0 if the system does not count them.
+// Returns the bytes that this process has read, or 0 if the system does not count them.
 long bytes_read() {
     std::ifstream counts("/proc/self/io");
     std::string name;

@@ -21,7 +21,7 @@ constexpr std::size_t shared_size = 4 * 1024 * 1024;
 
 // Precedes each block.
 struct alignas(std::max_align_t) Head {
-    std::size_t size;  // the product's bytes; 0: a block of the tests
+    std::size_t size;  // the product's bytes, or 0 if the block belongs to the tests
 };
 
 Head* head_of(void* memory) { return static_cast<Head*>(memory) - 1; }

@@ -40,7 +40,7 @@ inline constexpr ev::Duration max_simulation = 10h;
 inline constexpr ev::Duration polling = 700ms;  // interval of checks at the end
 inline constexpr unsigned max_polls = 60;
 inline constexpr ev::Duration grace = 1s;
-inline constexpr ev::Duration max_linger = 1s;      // for datagrams, see DatagramSession
+inline constexpr ev::Duration max_linger = 1s;      // for datagrams, see session.cpp
 inline constexpr ev::Duration min_write_time = 1s;  // for a peer to take bytes, see Session
 
 inline constexpr std::array<const char*, 7> state_names = {
@@ -347,8 +347,8 @@ private:
         quiet_turns_ = (over_ && polls_ > 0) || !session_ ? quiet_turns_ + 1 : 0;
     }
 
-    // A stream's messages are in flight until the user gets their verdict. For datagrams the
-    // verdict may come slightly later.
+    // A stream's messages are in flight until the owner is notified of their fate. Datagrams
+    // may leave the flight slightly earlier.
     void check_in_flight() {
         if (!session_ || complaint_) return;
         const std::size_t count = session_->in_flight();

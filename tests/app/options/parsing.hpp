@@ -33,7 +33,7 @@ Options parse_by(Options (*parser)(int, char*[]), const std::string& line) {
     return parser(static_cast<int>(words.size()), argv.data());
 }
 
-// Returns the sentence of the refusal; empty if the line is accepted.
+// Returns the sentence of the refusal, or an empty text if the line is accepted.
 template <class Options>
 std::string refusal_by(Options (*parser)(int, char*[]), const std::string& line) {
     return refusal([&] { parse_by(parser, line); });

@@ -12,8 +12,8 @@ using test::words_of;
 
 namespace {
 
-// Returns a function for the parts of a target with spaces between them, and the words after
-// it; or the refusal.
+// Returns a function that returns the parts of a target with spaces between them, and the words
+// after it, or else the refusal.
 auto parts(const TargetForm& form) {
     return [&form](const std::string& line) {
         Target target;

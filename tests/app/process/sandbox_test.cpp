@@ -61,7 +61,7 @@ Attempt opening(const std::string& path, int flags) {
     return [=] { return result(::open(path.c_str(), flags | O_NONBLOCK, 0600)); };
 }
 
-// Makes an ioctl that only terminals support. ENOTTY: the sandbox allowed the call.
+// Makes an ioctl that only terminals support. ENOTTY means that the sandbox allowed the call.
 Attempt asking(const char* device) {
     return [=] {
         termios settings{};

@@ -49,7 +49,7 @@ bool is_number(const Transcript::Entry* entry, int number) {
     return entry && entry->event->message.payload == std::to_string(number);
 }
 
-// Returns the visible rows without their signs, separated by |. `width`: without the sign.
+// Returns the visible rows without their signs, separated by |. `width` excludes the sign.
 std::string seen(Transcript& transcript, int width, int height) {
     std::string text;
     for (const auto& row : transcript.rows(width + 2, height)) {

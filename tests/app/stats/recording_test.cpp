@@ -37,10 +37,11 @@ std::string unsolicited(const std::string& received, int at = 7,
 }
 std::string unsent(int seq) { return message(seq, R"("fate":"unsent","sent":"never")"); }
 
-// The events: ">a" a message, ">a=b" a message and its expected reply, "<b" a reply in time,
-// "~b" a late one, "?a" a lost message, "!a" an unsent one, "+x" an unsolicited message, and
-// "-x" a note, or "*x" one of a success; times and notes only on request. After an error: the
-// events before it, and the sentence.
+// `events` contains ">a" for a message, ">a=b" for one with its expected reply, "<b" for a
+// reply in time, "~b" for a late one, "?a" for a lost message, "!a" for an unsent one, "+x" for
+// an unsolicited message, and "-x" for a note, or "*x" for one of a success. Times and notes
+// are listed only on request. If the file is refused, `events` precede the error, and `trouble`
+// is the sentence.
 struct Read {
     std::string events;
     std::string trouble;

@@ -30,7 +30,7 @@ inline std::string network_order(std::uint64_t number, unsigned bytes) {
     return text;
 }
 
-// `key`: four bytes, or empty for a frame that is not masked.
+// The key has four bytes, or none for a frame that is not masked.
 inline std::string encoded(const Frame& frame, std::string_view key) {
     const std::size_t size = frame.payload.size();
     const unsigned more = size < 126 ? 0 : size < 65536 ? 2 : 8;

@@ -21,10 +21,10 @@ struct Peer {
     std::string to_read;                     // not yet read
     std::size_t max_read = SIZE_MAX;         // bytes of one read
     IoStatus at_end = IoStatus::wants_read;  // status after the last byte
-    bool end_at_once = false;                // at_end already with the last byte
+    bool ends_with_last_byte = false;        // at_end is returned with the last byte
     Reason failure = Reason::receive;        // if at_end is `failed`
     std::string written;
-    std::size_t space = SIZE_MAX;  // bytes that the next writes may take; 0: a write waits
+    std::size_t space = SIZE_MAX;  // bytes that the next writes may take; a write waits if 0
     bool writes_fail = false;
     bool closing_fails = false;  // in close_output()
     bool closed = false;         // by close_output()
@@ -46,7 +46,7 @@ public:
         REQUIRE((ready_ && !over_ && size > 0));
         const std::size_t count = peer_.to_read.copy(to, std::min(size, peer_.max_read));
         peer_.to_read.erase(0, count);
-        const bool last = peer_.to_read.empty() && (count == 0 || peer_.end_at_once);
+        const bool last = peer_.to_read.empty() && (count == 0 || peer_.ends_with_last_byte);
         const IoStatus status = last ? peer_.at_end : IoStatus::done;
         over_ = status == IoStatus::end_of_input || status == IoStatus::failed;
         if (status == IoStatus::failed) fail({.reason = peer_.failure, .what = "broken below"});
@@ -138,7 +138,7 @@ struct Scene {
         return before - messages.size();
     }
 
-    // Returns what the peer has got since the last call, such as "text hello, close 1000".
+    // Returns what the peer has received since the last call, such as "text hello, close 1000".
     std::string got() {
         std::string text;
         for (const Frame& frame : decoded(peer.written)) add_to(text, described(frame));
@@ -182,8 +182,8 @@ std::string text_of(std::string messages, IoStatus status) {
     return text;
 }
 
-// Makes one step of a script, and returns its outcome. `rest`: bytes of messages still to be
-// written.
+// Makes one step of a script, and returns its outcome. `rest` contains the bytes of messages
+// still to be written.
 std::string make_step(Scene& scene, std::string& rest, const std::string& verb,
                       const std::string& what) {
     if (verb == "read") {
@@ -208,7 +208,7 @@ std::string make_step(Scene& scene, std::string& rest, const std::string& verb,
         return text_of(scene.last.status);
     } else if (verb == "send") {
         scene.send(frames_of(what));
-    } else if (verb == "space") {  // bytes that the peer accepts; empty: any number
+    } else if (verb == "space") {  // bytes that the peer accepts; any number if empty
         scene.peer.space = what.empty() ? SIZE_MAX : std::stoul(what);
     } else if (verb == "cut") {  // bytes at the end that never arrive
         scene.peer.to_read.resize(scene.peer.to_read.size() - std::stoul(what));
@@ -222,7 +222,7 @@ std::string make_step(Scene& scene, std::string& rest, const std::string& verb,
         scene.peer.buffers_input = what == "has input";
         scene.peer.writes_fail = what == "cannot write";
         scene.peer.closing_fails = what == "cannot close";
-        scene.peer.end_at_once = what.ends_with("at once");
+        scene.peer.ends_with_last_byte = what.ends_with("with the last byte");
         if (what.starts_with("ends")) scene.peer.at_end = IoStatus::end_of_input;
         if (what.starts_with("fails")) scene.peer.at_end = IoStatus::failed;
         if (what.find("by TLS") != what.npos) scene.peer.failure = Reason::own_certificate;
@@ -359,15 +359,15 @@ TEST_CASE("skips interim responses, and limits the final one without the message
 }
 
 TEST_CASE("the peer may end during the handshake") {
-    for (const std::string at_once : {"", " at once"}) {
-        play("half; below ends" + at_once +
+    for (const std::string suffix : {"", " with the last byte"}) {
+        play("half; below ends" + suffix +
              "; open => failed; failure => connect: "
              "the peer closed the connection during the WebSocket handshake");
-        play("half; below fails" + at_once +
+        play("half; below fails" + suffix +
              "; open => failed; "
              "failure => connect: broken below");
         // TLS 1.3 reports a missing client certificate in the first read.
-        play("half; below fails by TLS" + at_once +
+        play("half; below fails by TLS" + suffix +
              "; open => failed; "
              "failure => own certificate: broken below");
     }
@@ -381,8 +381,8 @@ TEST_CASE("the peer may end together with its part of the handshake") {
     for (const auto& [end, failure] :
          {std::pair{"ends", "truncated: the peer ended the connection without a close frame"},
           {"fails", "receive: broken below"}}) {
-        const std::string open =
-            "; below " + std::string(end) + " at once; open =>; holds => input; read => ";
+        const std::string open = "; below " + std::string(end) +
+                                 " with the last byte; open =>; holds => input; read => ";
         const std::string failed = "failed; failure => " + std::string(failure);
         play("greet" + open + failed);
         play("greet; send text last" + open + "text last, " + failed);
@@ -532,7 +532,7 @@ TEST_CASE("a peer that ends without a close frame fails the read") {
             "failed; failure => truncated: the peer ended the connection " + where +
             "without a close frame";
         play("send " + frames + "; below ends; read => " + messages + "; read => " + failed);
-        play("send " + frames + "; below ends at once; read => " + messages +
+        play("send " + frames + "; below ends with the last byte; read => " + messages +
              (messages.empty() ? "" : ", ") + failed);
     }
 }
@@ -549,9 +549,9 @@ TEST_CASE("the end of the input waits while messages do not fit") {
         const std::string read = "; read " + std::to_string(size) + " => ";
         const std::string all = read + messages;
         play("send " + frames + "; below ends" + all + read + "failed");
-        play("send " + frames + "; below ends at once" + all + ", failed");
+        play("send " + frames + "; below ends with the last byte" + all + ", failed");
         play("send " + frames + " | close; below ends" + all + ", end");
-        play("send " + frames + " | close; below ends at once" + all + ", end");
+        play("send " + frames + " | close; below ends with the last byte" + all + ", end");
     }
 }
 

@@ -264,9 +264,11 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
         refuse("key " + key_file + " is encrypted, and " +
                (must_not_block ? "a reload can't ask for its pass phrase"
                                : "there is no terminal to ask for its pass phrase"));
+    // OpenSSL compares a key of the certificate's type when it loads the key.
+    const bool matches = loaded ? SSL_CTX_check_private_key(context) == 1
+                                : ERR_GET_LIB(ERR_peek_error()) != ERR_LIB_X509;
+    if (!matches) refuse("key " + key_file + " does not match certificate " + file);
     if (!loaded) refuse("key " + key_file + load_problem_text("private key"));
-    if (SSL_CTX_check_private_key(context) != 1)
-        refuse("key " + key_file + " does not match certificate " + file);
 }
 
 constexpr char trusted_prefix[] = "trusted certificates ";

@@ -438,7 +438,7 @@ TEST_CASE("refuses unusable settings, and names the file") {
          "/nowhere/a.key",
          {.certificate = own.certificate, .key = "/nowhere/a.key"}},
         {own_certificate,
-         "key " + w.ca.key + ": key values mismatch",
+         "key " + w.ca.key + " does not match certificate " + own.certificate,
          {.certificate = own.certificate, .key = w.ca.key}},
         {own_certificate,
          own.certificate + " contains no private key",

@@ -514,7 +514,7 @@ Cause cause_of_values(Examination& exam) {
         const unsigned lacks = byte == '\r' ? cr : 0U;
         if (part == "ab") return {name + " is removed", lacks};
         if (part == "a" || part.starts_with("a\r") || part.starts_with("a\n"))
-            return {name + (byte == 0 ? " ends its texts" : " ends its messages"), lacks};
+            return {name + (byte == 0 ? " ends its strings" : " ends its messages"), lacks};
     }
     const auto echoes = [&](const char* payload) {
         return answer(exam, payload) == exam.reply(payload);

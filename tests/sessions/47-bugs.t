@@ -32,4 +32,4 @@ evidence for it. Left out are checks whose failure follows from another, and one
   = stale_buffer
   not ok 6 - echoes a short message after a long one (bytes of the long message)
   = uses_strlen
-  not ok 3 - echoes every byte value (00 ends its texts)
+  not ok 3 - echoes every byte value (00 ends its strings)

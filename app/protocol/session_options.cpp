@@ -80,7 +80,7 @@ std::string end_text(const bufio::End& end, const SessionOptions& options,
         text += "--pinnedpubkey " + tls->pin + ", or -k";
     }
     if (end.reason == Reason::own_certificate && !tls->subject.empty())
-        text += "; use --cert FILE and --key FILE";
+        text += "; choose one that it accepts with --cert FILE and --key FILE";
     // Some servers and middleboxes expect the whole ClientHello in the first segment, which is
     // too small for current key exchanges.
     constexpr std::size_t usual_segment = 1448;  // bytes of payload, on Ethernet

@@ -45,11 +45,11 @@ A server may demand a certificate of the client.
 
   $ serve --tls --cert good.pem --key good.key --cacert ca.pem
   $ echo a | yodel --quiet --tls --cacert ca.pem localhost $PORT
-  yodel: the server requires a client certificate (TLS alert: certificate required); use --cert FILE and --key FILE
+  yodel: the server requires a client certificate (TLS alert: certificate required); choose one that it accepts with --cert FILE and --key FILE
   [58]
   $ yodel -z --tls --cacert ca.pem localhost $PORT
   yodel: connected to 127.0.0.1:*; look-up *, connect *, TLS * ms; TLSv1.3 *, CN=good until 2049-12-31, sha256//*= (glob)
-  yodel: the server requires a client certificate (TLS alert: certificate required); use --cert FILE and --key FILE
+  yodel: the server requires a client certificate (TLS alert: certificate required); choose one that it accepts with --cert FILE and --key FILE
   [58]
   $ echo a | yodel --quiet --tls --cacert ca.pem --cert good.pem --key good.key localhost $PORT
   a

@@ -56,7 +56,7 @@ So is our own certificate judged by the server.
 
   $ class right clients=ca.pem
   $ hello --quiet --cert stranger.pem --key stranger.key
-  yodel: the server refused our certificate (TLS alert: unknown CA); use --cert FILE and --key FILE
+  yodel: the server refused our certificate (TLS alert: unknown CA); choose one that it accepts with --cert FILE and --key FILE
   [58]
 
 The two sides may have no version or group in common, or an end that is not orderly.

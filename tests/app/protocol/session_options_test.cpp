@@ -78,7 +78,7 @@ TEST_CASE("explains an end with the option that may help") {
         {bufio::Reason::tls, [](Facts& tls) { tls.unanswered_hello_size = 1449; }, ""},
         {bufio::Reason::own_certificate, [](Facts&) {}, ""},
         {bufio::Reason::own_certificate, [](Facts& tls) { tls.subject = "CN=a"; },
-         "; use --cert FILE and --key FILE"},
+         "; choose one that it accepts with --cert FILE and --key FILE"},
         {bufio::Reason::certificate, [](Facts& tls) { tls.untrusted = true; },
          "; to accept it: --cacert FILE, --pinnedpubkey P, or -k"},
         {bufio::Reason::certificate,

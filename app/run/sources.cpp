@@ -86,10 +86,10 @@ void LineReader::pop(const Outgoing& message) {
 }
 
 Trouble LineReader::trouble() const {
-    const bool is_empty = trouble_.text.empty() && over() && line_number_ == 1;
-    return options_.messages_file && is_empty
-               ? Trouble{usage_error, "--messages: " + *options_.messages_file + " is empty"}
-               : trouble_;
+    const std::optional<std::string>& file = options_.messages_file;
+    if (!file || !trouble_.text.empty() || !over() || line_number_ > 1) return trouble_;
+    const std::string name = *file == "-" ? "standard input" : "--messages: " + *file;
+    return {usage_error, name + " is empty"};
 }
 
 // Ends the input because its next line cannot be sent. A line of --messages is part of the

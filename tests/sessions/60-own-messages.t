@@ -51,7 +51,7 @@ Without a line, or with one that cannot be sent, that is a usage error, as with 
   yodel-load: --messages: nothing is empty
   [2]
   $ yodel-load --messages - --connections 3 <nothing
-  yodel-load: --messages: - is empty
+  yodel-load: standard input is empty
   yodel-load: 0 sent, 0 echoed, 0 bad, 0 lost
   [2]
   $ printf 'a\nb\\nc\nd\n' | yodel-load --messages - --escapes --connections 3

@@ -166,7 +166,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
             {"-U, --unixsock=PATH", "connect to this Unix-domain socket", into(endpoint.path),
              "udp operand", "", "target port"},
             {"-u, --udp", "use UDP, as with udp://", {}, "tls"},
-            {"-z", "connect, report, exit; with -c or -i, like ping", into(to.run.probe),
+            {"-z", "connect, report, exit; with -c, like ping", into(to.run.probe),
              "udp examine"},
             {"-w, --connect-timeout=D", "time limit for look-up, TCP and handshakes (10s)",
              into(session.connect_timeout)},

@@ -2,7 +2,6 @@
 
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
-#include "app/text/output.hpp"
 #include "app/text/units.hpp"
 
 #include <unistd.h>

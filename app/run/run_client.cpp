@@ -2,7 +2,6 @@
 
 #include "app/process/program.hpp"
 #include "app/stats/histogram.hpp"
-#include "app/stats/outcome.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/output.hpp"
 #include "app/text/units.hpp"
@@ -13,7 +12,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdint>
 #include <limits>
 #include <utility>
 

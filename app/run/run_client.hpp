@@ -10,7 +10,6 @@
 #include "app/run/run.hpp"
 #include "app/run/sources.hpp"
 #include "app/stats/outcome.hpp"
-#include "app/stats/recording.hpp"
 #include "app/stats/results.hpp"
 #include "bufio/dial.hpp"
 #include "ev/loop.hpp"

@@ -1,7 +1,5 @@
 #include "app/text/json.hpp"
 
-#include "app/text/units.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>

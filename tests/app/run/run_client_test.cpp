@@ -71,18 +71,19 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
     const RunOptions many{.window = {}};
     const RunOptions two{.count = 2, .size = 1};
     const Reporter::Options load{.load = true};
+    const Reporter::Options verbose{.verbose = true, .load = true};
+    const Client counted{{.count = 2}, load, From::shared_input};
+    const Client generated{two, load, From::generator};
+    const Client probe{{.probe = true}, {}, From::generator};
+    const char* const unread =
+        "standard input was not read; yodel-load --messages - sends its lines";
     const char* const bad = "standard input, line 2: a backslash must be followed by ";
     const Row rows[] = {
         {"lines", {}, "one\ntwo\nlast", 0, "one\ntwo\nlast", "3 sent, 3 echoed"},
         {"quiet", {{}, {.quiet = true}}, "one\n", 0, "one\n", ""},
         {"no output", {{}, {.form = Form::sequence, .quiet = true}}, "a\n", 0, "", "1 sent, "},
         {"load", {{.connections = 3}, load}, "one\nlast", 0, "", "6 sent, 6 echoed"},
-        {"verbose load",
-         {{}, {.verbose = true, .load = true}},
-         "a\n",
-         0,
-         "1: a\n",
-         "connection 1: connected"},
+        {"verbose load", {{}, verbose}, "a\n", 0, "1: a\n", "connection 1: connected"},
         {"many", {many}, "a\n\nlast", 0, "a\n\nlast", "3 sent, 3 echoed"},
         {"many in hex",
          {many, {.form = Form::hex}},
@@ -93,32 +94,17 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
         {"many, limited", {limited}, "one\nlong\n", 1, "one\n", "line 2: a message of 4 bytes"},
         {"bytes", {raw}, "one\ntwo", 0, "one\ntwo", "1 sent, 1 echoed"},
         {"few bytes", {few_bytes}, "one\ntwo", 0, "one\ntwo", "3 sent, 3 echoed"},
-        {"counted lines",
-         {{.count = 2}, load, From::shared_input},
-         "one\ntwo\nthree\n",
-         0,
-         "",
-         "2 sent, 2 echoed"},
+        {"counted lines", counted, "one\ntwo\nthree\n", 0, "", "2 sent, 2 echoed"},
         {"escaped bytes", {raw}, "a\\x41", 0, "aA", "1 sent, 1 echoed"},
         {"any replies", {any}, "one\n", 0, "one\n", "1 sent, 1 answered"},
         {"escapes", {}, "a\\x41\n", 0, "aA\n", "1 sent, 1 echoed"},
         {"many escapes", {many}, "a\\x41\n", 0, "aA\n", "1 sent, 1 echoed"},
         {"bad escape", {}, "one\na\\q\nlast\n", 1, "one\n", bad},
         {"bad escape in a load", {{.connections = 3}, load}, "one\na\\q\n", 1, "", bad},
-        {"unread input",
-         {two, load, From::generator},
-         "one\n",
-         0,
-         "",
-         "standard input was not read; yodel-load --messages - sends its lines"},
+        {"unread input", generated, "one\n", 0, "", unread},
         {"unread, quiet", {two, {.quiet = true}, From::generator}, "one\n", 0, "1\n2\n", ""},
         {"no input", {two, {}, From::generator}, "", 0, "1\n2\n", "2 sent, 2 echoed"},
-        {"no messages",
-         {{.probe = true}, {}, From::generator},
-         "one\n",
-         0,
-         "",
-         "connected to "},
+        {"no messages", probe, "one\n", 0, "", "connected to "},
     };
     for (const Row& row : rows) {
         INFO(row.name);

@@ -49,8 +49,7 @@ public:
     }
 
     int fd() const { return out_.get(); }  // readable after wake(), until drain()
-    // May be called from a signal handler. If the pipe is full, its bytes already wake
-    // the loop.
+    // May be called from a signal handler. The bytes of a full pipe already wake the loop.
     void wake() const {
         while (::write(in_.get(), "", 1) < 0 && errno == EINTR) {
         }

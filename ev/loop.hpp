@@ -61,9 +61,9 @@ public:
         Object* next_dead = nullptr;
     };
 
-    explicit Loop(
-        ReadClock clock = Clock::now,
-        std::unique_ptr<Backend> backend = make_backend())  // throws as make_backend() does
+    // Throws as make_backend() does.
+    explicit Loop(ReadClock clock = Clock::now,
+                  std::unique_ptr<Backend> backend = make_backend())
         : clock_(clock), backend_(std::move(backend)) {}
     ~Loop() { assert(watches_ == 0 && timers_.empty() && "a loop must outlive its objects"); }
 
@@ -110,8 +110,7 @@ auto& state_of(const auto& owner) {
 
 // Reports when a descriptor can be read or written without blocking. The descriptor must stay
 // open while it is watched; epoll does not report that it was closed. Several watches may share
-// a descriptor. With epoll, each of them but the first holds a duplicate while it has an
-// interest.
+// a descriptor, of which epoll then makes duplicates.
 //
 // Unless the watch sleeps, an error or hang-up is always reported, together with the watch's
 // whole interest, so that the callback's own read or write encounters the error. If no wanted
@@ -149,8 +148,7 @@ private:
     std::unique_ptr<State, Loop::Object::Bury> state_;
 };
 
-// Calls back once after its deadline, never earlier. Timers with equal deadlines fire in
-// the order in which they were started.
+// Calls back once after its deadline, never earlier. Equal deadlines fire in starting order.
 class Timer {
 public:
     using Callback = std::function<void()>;

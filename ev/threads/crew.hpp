@@ -1,5 +1,4 @@
-// A crew has one object per thread. The first object uses the owner's loop, each other one the
-// loop of its own thread.
+// A crew has one object per thread: one for the owner's loop, the others each with their own.
 #pragma once
 
 #include "ev/loop.hpp"

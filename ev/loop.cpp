@@ -30,15 +30,14 @@ bool Loop::step(Duration max_wait) {
     // wait, which saves a second reading. The deadline has probably not passed; if it has, the
     // next turn fires the timers without sleeping. Otherwise the clock is read again, because
     // the deadline has probably passed, or because many callbacks could delay the timers.
-    std::optional<Time> before_wait;
+    std::optional<Time> wait_at;
     if (max_wait > Duration::zero() && deadline != Time::max()) {
-        before_wait = clock_();
-        max_wait = std::min(max_wait, deadline - *before_wait);
+        wait_at = clock_();
+        max_wait = std::min(max_wait, deadline - *wait_at);
     }
     ready_.clear();
     backend_->wait(max_wait, ready_);
-    if (max_wait > Duration::zero() && (ready_.empty() || ready_.size() > 4))
-        before_wait.reset();
+    if (max_wait > Duration::zero() && (ready_.empty() || ready_.size() > 4)) wait_at.reset();
 
     const auto end = [](Loop* loop) {  // runs even if a callback throws
         loop->in_turn_ = false;
@@ -61,7 +60,7 @@ bool Loop::step(Duration max_wait) {
     }
     // Timers are served last, because descriptor callbacks may have restarted or canceled them.
     if (deadline != Time::max()) {
-        const Time timer_time = before_wait && !turn_time_ ? *before_wait : now();
+        const Time timer_time = wait_at && !turn_time_ ? *wait_at : now();
         while (auto* const timer = timers_.pop_due(timer_time)) timer->callback();
     }
     return !std::exchange(stopping_, false);

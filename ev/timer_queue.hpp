@@ -26,9 +26,7 @@ public:
     // A timer. It must not move, and must be removed before it is destroyed.
     struct Item {
         bool pending() const { return place != no_place; }
-        Time deadline() const {
-            return Time(Duration(key.deadline));
-        }  // set by the last start()
+        Time deadline() const { return Time(Duration(key.deadline)); }  // of the last start
 
         std::function<void()> callback = nullptr;  // called by the owner
         DueKey key = {};                           // changed only by the queue, as `place` is
@@ -41,8 +39,7 @@ public:
 
     // Merges the nursery into the heap. Returns a time before which no timer is due.
     Time begin_turn();
-    // Removes and returns the next due timer, or null. A timer started since the turn began is
-    // left for the next one.
+    // Removes and returns the next due timer, or null. Skips timers started in this turn.
     Item* pop_due(Time now);
 
 private:

@@ -1,5 +1,5 @@
-// The lower end of a stream: a plain descriptor, TLS on top of one, WebSocket on top of either,
-// or a script in a test; the reason for which it ended, and what it knows about TLS.
+// What a stream reads and writes: a plain descriptor, TLS on top of one, WebSocket on top of
+// either, or a script in a test. Also the reasons for an end, and the facts about TLS.
 #pragma once
 
 #include "bufio/fd.hpp"

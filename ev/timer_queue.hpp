@@ -23,7 +23,7 @@ class TimerQueue {
     };
 
 public:
-    // A timer. It must not move, and must be removed before it is destroyed.
+    // Must not move, and must be removed before it is destroyed.
     struct Item {
         bool pending() const { return place != no_place; }
         Time deadline() const { return Time(Duration(key.deadline)); }  // of the last start

@@ -1,7 +1,7 @@
-// The features beyond POSIX that this room uses, and the systems that have them. Only this
-// file tests for a system; the others test for a feature. A system is listed only if the
-// feature was tested on it. With YODEL_PORTABLE none is used, so that a build on Linux tests
-// the code for other systems.
+// Lists the features beyond POSIX that this room uses. Only this file checks the operating
+// system; other files check for a feature. memfd_create() is used only on systems on which it
+// was tested. YODEL_PORTABLE disables it, so that a build on Linux tests the code for other
+// systems.
 #pragma once
 
 #include <csignal>

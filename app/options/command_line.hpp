@@ -135,8 +135,9 @@ inline void store(std::optional<ev::Duration>& limit, const std::string& text) {
     if (*limit == ev::Duration::zero()) limit.reset();
 }
 
-// Return an action that sets a flag, or converts the argument of the option and stores it: by
-// the parser or, without one, by the type of the variable, which must outlive the table.
+// Return an action that sets a flag, or converts and stores the option's argument. The parser
+// or, if there is none, the type of the variable decides how to convert it. The variable must
+// outlive the table.
 template <class To>
 auto into(To& to) {
     return [&to](const std::string& text) { store(to, text); };

@@ -23,7 +23,8 @@ constexpr std::size_t descriptors_per_thread = 4;
 // than in other runs, because nobody waits for the reply.
 constexpr ev::Duration generated_greeting_time = std::chrono::seconds(2);
 
-// Raises the limit of descriptors, and sets the options that every generated run needs.
+// Raises the descriptor limit. If connections share a source, also sets the options that such a
+// run needs.
 RunOptions prepared(RunOptions options) {
     provide_descriptors(options.connections + (options.threads - 1) * descriptors_per_thread);
     if (!options.shares_source()) return options;

@@ -127,8 +127,8 @@ private:
     Reporter reporter_;
     Run run_;
     Outcome outcome_;           // without what outcome() adds
-    ev::Timer progress_timer_;  // the next progress line; empty without one
-    ev::Timer interval_timer_;  // the next interval object; empty without one
+    ev::Timer progress_timer_;  // until the next progress line; empty if none are printed
+    ev::Timer interval_timer_;  // until the next interval object; empty if none are printed
     Histogram seen_;            // main times in the interval objects so far
     std::uint64_t interval_count_ = 0;
     std::unique_ptr<RunDisplay> page_;  // stays after the run until a key is pressed

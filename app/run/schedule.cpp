@@ -104,8 +104,8 @@ Pace Pace::climbing_to(double rate, ev::Duration length) const {
     return made;
 }
 
-// Computes only the part within one span in floating point. Below 2^53 ns it is exact to a
-// fraction of a nanosecond.
+// At a steady rate, adds whole spans as integers, and uses floating point only for the rest.
+// The error is below 1 ns if a span is shorter than 2^53 ns.
 ev::Duration Pace::offset(std::uint64_t number) const {
     if (climbs()) return offset_at(static_cast<double>(number));
     const auto spans = static_cast<std::int64_t>(number / messages_);

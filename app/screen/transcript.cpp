@@ -142,7 +142,7 @@ const Transcript::Entry* Transcript::answer_to(const Message& message) const {
 
 void Transcript::show_hex(bool hex) {
     hex_ = hex;
-    if (top_) top_->unit = 0;  // the other form has other units
+    if (top_) top_->unit = 0;  // the layouts of text and hex have different units
 }
 
 void Transcript::next_timestamps() {

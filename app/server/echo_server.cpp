@@ -33,7 +33,7 @@ constexpr ev::Duration silence_time = std::chrono::milliseconds(100);
 
 // Maximum number of bytes of a read from which the log quotes an excerpt.
 constexpr std::size_t logged_bytes = 256;
-// If more connections than this are left when the grace ends, only their number is logged,
+// If more connections than this are left after the grace period, only their number is logged,
 // unless the log is verbose.
 constexpr int max_cut_off_logged = 8;
 
@@ -66,7 +66,7 @@ public:
     }
 
     // Delivers the pending output, and ends. If a message has arrived only in part, and the
-    // responder answers whole messages, the rest may still arrive within the grace.
+    // responder answers whole messages, the rest may still arrive during the grace period.
     void drain() {
         if (!stream_.is_open()) return close();
         draining_ = true;
@@ -79,8 +79,8 @@ public:
                responder_->has_pending();
     }
 
-    // Ends the connection when the grace is over. Undelivered output is a failure, which is
-    // logged only if `log_failure`.
+    // Ends the connection after the grace period. Pending output or an incomplete message is a
+    // failure, which is logged only if `log_failure`.
     void cut_off(bool log_failure) {
         if (has_undelivered()) fail("not all echoes were sent in time", log_failure);
         close();

@@ -122,8 +122,8 @@ public:
             stream_.consume(stream_.received().size());
             return ev::Time::max();
         }
-        // Another whole message may be available unless the last one was incomplete. For that
-        // one, the stream must keep reading even above its high-water mark.
+        // take() returns false if the next message is incomplete. The stream must then keep
+        // reading, even above its high-water mark.
         bool may_continue = true;
         for (int i = 0; may_continue && i < max_messages && may_take(); ++i)
             may_continue = take();

@@ -1,9 +1,9 @@
 // What a server sends back for the bytes that it receives, and the faults that it injects to
 // test clients.
 //
-// With a framing, a fault acts on whole messages; without one, on the bytes of one read. The
-// faults of a message depend only on the seed, and on the numbers of its connection and of the
-// message, so that a repeated run meets the same faults.
+// With a framing, a fault acts on whole messages. Without one, it acts on the bytes of one
+// read. The faults of a message depend only on the seed, and on the numbers of its connection
+// and of the message, so that a repeated run meets the same faults.
 #pragma once
 
 #include "app/protocol/framing.hpp"

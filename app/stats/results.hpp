@@ -81,8 +81,8 @@ struct Results {
     std::uint64_t handshakes_resumed = 0;  // TLS handshakes that resumed an earlier session
     Histogram connect_times;               // one time per connection that opened
     Histogram handshake_times;
-    // Totals of ended connections: all retransmits, and the smallest of the other facts. Unset
-    // if unknown.
+    // Of all ended connections: the sum of the retransmits, and the minimum of each other fact.
+    // Unset if unknown.
     std::optional<bufio::TcpFacts> tcp;
 
     // A kind of connection failure. The text may contain bytes that a peer chose.
@@ -106,8 +106,8 @@ struct Results {
     // Remark about a certificate that was accepted only because of -k.
     std::string unverified_remark;
 
-    // Times of the first message and of the last reply or, in a probe, of the first attempt to
-    // connect and of the last opening of a connection.
+    // When the first message was sent, and when the last reply arrived. In a probe, when the
+    // first attempt to connect began, and when the last connection opened.
     std::optional<ev::Time> first_sent_at;
     ev::Time last_answered_at{};
     // The UTC time since 1970 is the sum of this offset and either of these two times.
@@ -169,7 +169,7 @@ struct CountRow {
     const char* name;  // also in JSON
     std::uint64_t Results::*count;
     const Whole* whole;
-    bool is_fault = false;  // if above 0, the exit status is 1 unless a requirement decides
+    bool is_fault = false;  // a nonzero count means exit status 1 unless a requirement decides
 };
 extern const std::array<CountRow, 14> count_rows;
 

@@ -34,12 +34,12 @@ struct Trouble {
     std::string text = {};  // a sentence
 };
 
-// A user's mistake on the command line, as one clause.
+// A user's mistake on the command line. what() is one clause.
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// An option of another program was used. The text is one clause with the right command.
+// An option of another program was used. what() is one clause with the right command.
 struct WrongProgram : UsageError {
     using UsageError::UsageError;
 };

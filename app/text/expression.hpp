@@ -15,8 +15,8 @@
 
 namespace yodel {
 
-// Use each object in one thread only, because searching changes it. Its copies may be used in
-// other threads, because regexec() may share a compiled expression.
+// Use each object in one thread only, because searching changes it. Other threads may use its
+// copies, because several threads may pass the same compiled expression to regexec().
 class Expression {
 public:
     static constexpr std::size_t max_examined = 4096;  // bytes

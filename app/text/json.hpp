@@ -65,7 +65,7 @@ private:
 
 // --- Reading
 
-// An error in a text or in the members of an object, as one clause.
+// Invalid JSON, or an unusable member of an object. what() is one clause.
 struct JsonError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -73,7 +73,7 @@ struct JsonError : std::runtime_error {
 // Maximum of a count in a file, so that no sum overflows.
 inline constexpr std::uint64_t max_count = 10'000'000'000'000;
 
-// A value. It owns its text.
+// Owns its text.
 struct JsonValue {
     enum class Kind { null, flag, number, text, array, object };
 

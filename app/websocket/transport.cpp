@@ -209,8 +209,9 @@ private:
         if (below == IoStatus::end_of_input || below == IoStatus::failed) end_below_ = below;
     }
 
-    // Reads until the wire is empty or the space is full. `done` means that the connection
-    // continues.
+    // Reads until the wire is empty, the space is full, or the peer closes or breaks the
+    // protocol. Delivers the messages before such an end first. `done` means that the
+    // connection continues.
     IoStatus read_frames(std::string_view& wire, std::span<char>& space) {
         using Stop = FrameReader::Stop;
         const std::size_t size = space.size();

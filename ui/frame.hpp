@@ -76,7 +76,7 @@ inline constexpr char bad_byte_mark = 2;
 
 // Splits styled text into rows of a given width. A unit is the smallest part that a row can
 // begin with: a cell, or one character of an escape. The numbers of units, from 0, do not
-// depend on the width.
+// depend on the width, except in and after a hex dump.
 class Layout {
 public:
     enum class Wrap {
@@ -91,8 +91,8 @@ public:
     // Adds any bytes as visible text. A newline that more bytes follow ends its row. VS15, VS16
     // and ZWJ after an emoji are left out unless they are marked.
     void put(std::string_view bytes, Style style, const Marks& marks, Wrap wrap);
-    // Adds a hex dump of bytes[begin, size), on rows of its own. `marks` begin with the byte
-    // at `begin`.
+    // Adds a hex dump of bytes[begin, size), which begins a new row. Ends the indentation.
+    // `marks` begin with the byte at `begin`.
     void put_hex(std::string_view bytes, Style style, const Marks& marks,
                  std::size_t begin = 0);
     // Indents the next rows to the current column.

@@ -59,8 +59,8 @@ Parsed parse_character(std::string_view bytes) {
     return {size, Key{plain(code_point), std::string(bytes.substr(0, size)), false}};
 }
 
-// The keypad's characters, in the order of kitty's codes from first_of_keypad on, and of the
-// final bytes from `j` on after SS3.
+// The keypad's characters: `kitty_keypad` in the order of kitty's codes from first_of_keypad
+// on, and `ss3_keypad` in the order of the final bytes after SS3, from `j` on.
 constexpr int first_of_keypad = 57399;
 constexpr std::string_view kitty_keypad = "0123456789./*-+";
 constexpr std::string_view ss3_keypad = "*+,-./0123456789";
@@ -106,7 +106,7 @@ std::optional<KeyCode> find_key(char final) { return find_key(0, final); }
 // The modifiers of a key. Caps Lock and Num Lock also have bits.
 enum Modifier { shift = 1, alt_key = 2, control = 4, other_modifiers = 8 | 16 | 32, caps = 64 };
 
-// Returns a part of a field of parameters such as "1:2;3:4", which are two fields of two parts.
+// Returns a number from parameters such as "1:2;3:4", which are two fields with two parts each.
 // Fields and parts are counted from 0. Returns 0 if the part is missing.
 int number(std::string_view parameters, int field, int part = 0) {
     const auto skip = [&](char separator) {
@@ -194,8 +194,8 @@ Parsed parse_windows(std::size_t size, std::string_view parameters) {
 bool is_within(char c, char first, char last) { return c >= first && c <= last; }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; }
 
-// Skips the position of an old mouse report, unless fewer than three bytes or a control
-// character follow.
+// Skips the three bytes of the position in an old mouse report. Skips none if one of them is a
+// control character, or if some are missing and no more bytes will follow.
 Parsed skip_mouse(std::string_view bytes, std::size_t at, bool is_whole) {
     const std::string_view position = bytes.substr(at, 3);
     if (std::any_of(position.begin(), position.end(), is_control)) return {at};
@@ -210,8 +210,8 @@ struct Sequence {
 };
 
 // Reads CSI or SS3, parameters, intermediates and a final byte (ECMA-48, 5.4). After CSI and a
-// number, `$` is a final byte (rxvt). Any other byte ends the sequence and begins
-// the next key.
+// number, `$` is a final byte (rxvt). A byte that can't be in a sequence ends the sequence, and
+// begins the next key.
 Sequence read_sequence(std::string_view bytes) {
     std::size_t at = 2;
     const auto skip = [&](char first, char last) {
@@ -290,7 +290,8 @@ Parsed skip_answer(std::string_view bytes) {
 
 Parsed parse_escape(std::string_view bytes, bool is_whole, bool after_esc) {
     if (bytes.size() == 1) return is_whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
-    // True for a key with Alt, after which no bytes follow that could belong to a sequence.
+    // True if ESC and the next byte are a key with Alt, because no byte follows that could
+    // continue a sequence.
     const bool is_alt_key = bytes.size() == 2 ? is_whole : is_control(bytes[2]);
     if (bytes[1] == '[' && !is_alt_key) return parse_csi(bytes, is_whole);
     if (bytes[1] == 'O' && !is_alt_key) return parse_ss3(bytes);
@@ -354,7 +355,7 @@ std::optional<Key> KeyParser::next() {
     return std::nullopt;
 }
 
-// Moves bytes to the paste. Returns true if they contained its end.
+// Moves bytes from `bytes_` to `pasted_`. Returns true if the paste has ended.
 bool KeyParser::take_paste() {
     const std::size_t end = bytes_.find(paste_end);
     const bool has_end = end != std::string::npos;

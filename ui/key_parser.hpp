@@ -1,4 +1,4 @@
-// Parses the bytes that a terminal sends into keys, in whatever pieces they arrive.
+// Finds the keys in the bytes that a terminal sends. The bytes may arrive in any pieces.
 //
 // The parser knows the sequences and modifiers of the descendants of the VT100 (xterm, screen,
 // tmux, the Linux console, rxvt), kitty's keyboard protocol and xterm's modifyOtherKeys, which

@@ -123,9 +123,9 @@ void LineEditor::set(std::string text) {
     next_is_literal_ = false;
 }
 
-// Replaces a part of the text, as a change that undo() reverts. Puts the cursor after `with`,
-// or at the end of its cell if the change has joined two cells, as with a combining mark after
-// its base.
+// Replaces a part of the text, as a change that undo() reverts. Puts the cursor after `with`.
+// If the change has joined two cells there, for example a base and a combining mark, puts the
+// cursor at the end of the joined cell.
 void LineEditor::replace(std::size_t begin, std::size_t end, std::string_view with) {
     if (std::string_view(text_).substr(begin, end - begin) == with) {
         cursor_ = end;
@@ -258,8 +258,8 @@ int LineEditor::columns_to_cursor(int width) const {
     return sum;
 }
 
-// Moves the cursor to the middle of the row unless it and some text before it are visible. So
-// typing does not scroll at every key.
+// If the cursor or the text just before it is not visible, scrolls so that the cursor is in the
+// middle of the row. So typing does not scroll at every key.
 void LineEditor::scroll_to_cursor(int width) {
     if (width_ != width) first_visible_ = 0;  // a wider row may show more
     width_ = width;

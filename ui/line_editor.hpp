@@ -22,8 +22,9 @@ class LineEditor {
 public:
     // Edits the line if the key is bound or types text, else returns false. Pass every key to
     // the editor first, because after ^V it inserts any key as text, and ^D deletes unless the
-    // line is empty. It handles M-Enter, but never Enter. A paste is one edit; a newline at its
-    // end is dropped. ^_ undoes the last of up to 1000 changes since set(), M-r all of them.
+    // line is empty. It handles M-Enter, but Enter only after ^V. A paste is one edit; a
+    // newline at its end is dropped. ^_ undoes the last change, up to 1000 times; M-r undoes
+    // all changes since set().
     bool press(const Key& key);
 
     // True after ^V: the editor inserts the next key as text, even if it is bound.

@@ -21,7 +21,8 @@ public:
     bool empty() const { return text_.empty(); }
     bool is_in(std::string_view bytes) const;
 
-    // Returns a mark for each byte: 1 if a match covers it, else 0. An empty needle has none.
+    // Returns a mark for each byte: 1 if a match covers the byte, else 0. Returns an empty
+    // vector if the needle is empty.
     std::vector<char> marks(std::string_view bytes) const;
 
 private:

@@ -44,8 +44,8 @@ public:
     std::optional<Key> read_key();
 
     // Returns a delay if the rest of the input, such as an ESC, is a key or begins a sequence.
-    // The delay is ESCDELAY in milliseconds, or else 25 ms. If no input arrives before it is
-    // over, call expire_key(); read_key() then returns the key.
+    // The delay is ESCDELAY in milliseconds, at most 1000, or else 25 ms. If no input arrives
+    // within the delay, call expire_key(); read_key() then returns the key.
     std::optional<std::chrono::milliseconds> key_timeout() const;
     void expire_key() { parser_.expire(); }
 
@@ -82,7 +82,7 @@ public:
     // Takes the terminal over again, reads its size, and makes the next draw() write the whole
     // screen. May be called at any time; call it after SIGCONT. Returns false if the terminal
     // belongs to another job. SIGTTOU then stops the process group, as for any use of the
-    // terminal from the background; call it again when the group is continued.
+    // terminal from the background; call take_over() again when the group is continued.
     bool take_over();
 
     // Restores the terminal, and stops the process group as ^Z does if there is a shell to

@@ -74,8 +74,8 @@ inline constexpr std::string_view base64_digits =
 // Returns the bytes in base64 (RFC 4648), with padding and without line breaks.
 std::string base64(std::string_view bytes);
 
-// Returns the row of a hex dump that begins at bytes[offset]: "00000010  68 65  |he|",
-// always with space for `count` bytes. Bytes outside printable ASCII are dots in the
+// Returns a row of a hex dump, for the bytes from `offset` on: "00000010  68 65  |he|". The
+// left column always has space for `count` bytes. Bytes outside printable ASCII are dots in the
 // right column.
 std::string hex_row(std::string_view bytes, std::size_t offset, std::size_t count = 16);
 
@@ -85,7 +85,8 @@ struct HexRow {
     std::size_t end;
     std::string text;
 
-    // Return the columns at which a byte of the row begins in the text; `byte` may be `end`.
+    // Return where `text` shows a byte of the row in hex, and where as a character. `byte` may
+    // be `end`.
     std::size_t hex_column(std::size_t byte) const { return 10 + 3 * (byte - begin); }
     std::size_t text_column(std::size_t byte) const {
         return hex_column(end) + 2 + (byte - begin);

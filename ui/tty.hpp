@@ -33,10 +33,10 @@ std::string terminal_trouble();
 // and synchronized output, and the clipboard.
 //
 // A terminal ignores an unknown mode if it knows the form of the sequence (CSI ? number h). Two
-// capabilities reveal whether it does. If cup begins with CSI, only the mode switches that are
-// useful without an alternate screen are sent. If smcup contains CSI ?, as for xterm, its
-// descendants, tmux and screen, everything is sent. So the Linux console and a VT100 get only
-// the switch for bracketed paste. A sequence is empty if the terminal must not receive it.
+// capabilities reveal whether a terminal knows the form. If cup does not begin with CSI,
+// nothing is sent. Otherwise the switch for bracketed paste is sent, as to the Linux console
+// and a VT100. If smcup also contains CSI ?, as for xterm, its descendants, tmux and screen,
+// everything is sent. A sequence is empty if the terminal must not receive it.
 struct ModeSequences {
     std::string save;  // saves the wheel's mode, for `restore`; send it before `enable`
     // Turns bracketed paste on. Also stops the mouse wheel from sending arrow keys, its default
@@ -49,8 +49,8 @@ struct ModeSequences {
     std::string frame_begin;
     std::string frame_end;
 
-    // True if the terminal does not show the text that a sequence contains, such as for the
-    // clipboard.
+    // True if the terminal never shows the text within a sequence, such as that of
+    // clipboard_sequence().
     bool can_hide_text() const { return !frame_begin.empty(); }
 };
 

@@ -59,7 +59,8 @@ const Results* Conversation::results_a_minute_ago() const {
     return &results_;
 }
 
-// Prints no summary after a failure to connect, because there is nothing to count.
+// After a failure, prints a summary only if messages were sent or queued, because otherwise
+// there is nothing to count.
 int Conversation::report() {
     if (!options_.connects) return success;
     if (is_writing_file()) stop_file();
@@ -89,7 +90,7 @@ void Conversation::begin() {
         for (const StoredEvent& stored : shown->events) {
             Event event = *stored;
             event.message.late = event.message.late && recorded_results_.lost > 0;
-            // With any expected reply, add() no longer counts a late message as lost.
+            // For a late message with an expected reply, add() decrements `lost`, not `echoed`.
             event.message.expected = "";
             recorded_results_.add(event);
             show(event,
@@ -109,7 +110,8 @@ void Conversation::show(const Event& event, Transcript::WallTime at, Style note_
     const bool answered = has_message(event.fate) && has_reply(event.fate);
     Event shown = event;
     if (session_.options().listens() && event.fate == Fate::unsolicited) {
-        // A user answers it, and sees how long the client took after our last message.
+        // The user answers by hand. The time shown is how long the client took after our last
+        // message.
         shown.reply.right = true;
         if (session_.flushed_at() > session_.state_since())
             shown.reply.round_trip = event.at - session_.flushed_at();
@@ -134,7 +136,7 @@ bool Conversation::refuse_without_target() {
 // --- Events of the session.
 
 // With Expect::none, a half-close by the server is reported, because messages can still be
-// sent. With any other expectation, it ends the connection.
+// sent. With any other expectation, the half-close ends the connection.
 void Conversation::session_changed() {
     conversation_changed();
     const State state = session_.state();
@@ -195,8 +197,8 @@ void Conversation::session_event(const Event& event) {
     if (!hint.empty()) add_note(hint, Style::warn);
 }
 
-// Counts and shows an event, and adds it to the journal. A recording counts a message when it
-// has its fate, because messages in flight at its end are left out.
+// Counts and shows an event, and adds it to the journal. For a recording, a message counts as
+// sent only once its fate is known, because a recording omits messages without a fate.
 void Conversation::record(const Event& event, Style note_style) {
     using namespace std::chrono_literals;
     auto& earlier = earlier_results_;
@@ -311,7 +313,7 @@ void Conversation::flush_file() {
     if (journal_ && !journal_->flush()) stop_file();
 }
 
-// A transcript is appended to its file. Each recording needs a new one: x.json, x-2.json, ...
+// A transcript is appended to its file. Each recording needs a new file: x.json, x-2.json, ...
 void Conversation::start_file() {
     const std::string& first = options_.log.path;
     std::string name = first;

@@ -29,7 +29,7 @@ public:
         Session::Options session;
         bool escapes = false;  // lines contain escapes such as \n and \xNN
         bool hex = false;      // messages are shown in hex from the start
-        JournalFile log;       // if empty, a transcript named after its starting time
+        JournalFile log;       // if empty, F9 starts a transcript named after the time
         bool quiet = false;    // no summary at the end if all is well
         // The recording to show first, if there is one.
         std::shared_ptr<const Recording> recording = nullptr;
@@ -50,14 +50,15 @@ protected:
     const Options& options() const { return options_; }
     std::uint64_t recorded_count() const { return recorded_results_.sent; }
 
-    // Sends the line, or queues it until there is a connection. Connects again if the server or
-    // an error closed the last one, but not if the user did.
+    // Sends the line, queues it until there is a connection, or calls line_refused(). Connects
+    // again if reconnects_to_send().
     void send(const std::string& line);
     std::size_t sent_together() const { return sent_together_; }  // messages of the last text
     std::size_t queued_lines() const { return queued_lines_.size(); }
 
     // Half-closes the connection, and stops the loop once all messages are answered.
-    // disconnect() and reconnect() cancel that. Without a connection it acts like quit().
+    // A later disconnect() or reconnect() cancels quitting. If the connection is not open, acts
+    // like quit().
     void quit_when_answered();
     // Closes the connection, and stops the loop once the session has reported the end.
     void quit();
@@ -80,15 +81,15 @@ protected:
     const Transcript& transcript() const { return transcript_; }
     // Returns the counts of the session or, until a message is sent, of the recording.
     const Results& results() const;
-    // Returns results() as they were a minute ago, to within a second, or null if they are
-    // those of the recording.
+    // Returns the counts of the session a minute ago, to within a second. Returns null while
+    // results() returns the counts of the recording.
     const Results* results_a_minute_ago() const;
     const PercentileHistory& percentile_history() const { return percentile_history_; }
     const std::deque<ev::Duration>& recent_round_trips() const { return recent_round_trips_; }
 
 private:
     virtual void conversation_changed() = 0;  // the screen must be drawn again
-    // The line can't be sent; the log contains the reason.
+    // The line can't be sent. A note with the reason follows.
     virtual void line_refused(const std::string& line) = 0;
 
     void session_changed() override;
@@ -110,10 +111,10 @@ private:
     const Options options_;
     Transcript transcript_;
     std::optional<Journal> journal_;
-    Results file_results_;  // of the events in the journal
+    Results file_results_;  // of the events in the journal, if it is a recording
     Results recorded_results_;
     std::deque<std::string> queued_lines_;  // lines to send over the next connection
-    std::string file_trouble_;              // why a file is missing or incomplete, if one is
+    std::string file_trouble_;              // why a file is missing or incomplete; else empty
     std::size_t sent_together_ = 0;
     bool quitting_ = false;  // the loop stops once the session is closed
     Results results_;

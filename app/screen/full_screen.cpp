@@ -41,8 +41,8 @@ FullScreen::FullScreen(ev::Loop& loop, ev::Duration frame_time)
       frame_timer_(loop, [] {}) {}
 
 void FullScreen::turn_ended() {
-    // The SIGCONT handler does not do this, because a signal that arrived with SIGCONT may end
-    // the program first.
+    // The SIGCONT handler does not take the terminal over, because a signal that arrived with
+    // SIGCONT may end the program first.
     if (resuming_ && terminal_.take_over()) {
         resuming_ = false;
         read_keys();  // keys that were read before the suspension

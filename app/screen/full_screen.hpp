@@ -1,5 +1,5 @@
-// The base of each full-screen client: owns the terminal for its lifetime, reads its keys,
-// handles its signals, and decides when to draw.
+// The base of each full-screen client: takes the terminal over, reads keys, handles the signals
+// that concern the terminal, and decides when to draw.
 //
 // An event never draws, but marks the screen as changed. One drawing follows at the end of the
 // loop's turn, unless the last one is too recent or not yet accepted by the terminal.
@@ -43,8 +43,8 @@ private:
     // Called before the program is stopped, and when it continues after any stop, because stops
     // distort round trips.
     virtual void suspending() = 0;
-    // Called when the terminal has not accepted a whole drawing for a second, and when it
-    // accepts one after that.
+    // Called with true when the terminal has not accepted the whole drawing within a second,
+    // and with false once it has.
     virtual void stalled(bool /*stalled*/) {}
 
     void read_keys();
@@ -61,7 +61,7 @@ private:
     ev::Watch keyboard_watch_;
     ev::Timer escape_timer_;   // runs while an ESC may be a key or begin a sequence
     ev::Watch display_watch_;  // active until the terminal has accepted the whole drawing
-    ev::Timer stall_timer_;    // runs for the first second of that wait
+    ev::Timer stall_timer_;    // runs for the first second while display_watch_ is active
     ev::Timer frame_timer_;    // runs while it is too early for another drawing
 };
 

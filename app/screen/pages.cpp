@@ -20,8 +20,8 @@ using ui::Style;
 
 namespace {
 
-// Maximum bytes of a message on a page. If the first difference is beyond them, the page begins
-// about `shown_bytes_before` bytes before it.
+// Maximum bytes of a message on a page. If the first difference has a greater offset, the page
+// omits the bytes up to about `shown_bytes_before` bytes before the difference.
 constexpr std::size_t max_shown = 16 * 1024;
 constexpr std::size_t shown_bytes_before = 128;
 // A longer message is not decoded, because the page is composed again for each drawing.
@@ -56,7 +56,8 @@ void add_histogram(PageRows& page, const Histogram& times) {
     }
 }
 
-// Adds the part of a text around the byte to mark, and how much precedes and follows it.
+// Adds at most `max_shown` bytes, which include the byte to mark, and how many bytes
+// precede and follow them.
 void add_part(PageRows& page, const ui::Needle& needle, std::string_view bytes,
               std::size_t marked, bool hex) {
     const std::size_t begin =
@@ -301,8 +302,8 @@ void add_connection(PageRows& page, const Session& session, const Results& resul
     if (const websocket::Facts* const facts = session.websocket()) add_websocket(page, *facts);
 }
 
-// The times include the delay until the system accepted the message, for example because the
-// server read too slowly.
+// Also shows the delay, if there was one, until the system accepted the whole message, for
+// example because the server read too slowly. The round trip does not include this delay.
 Rows message_page(const Transcript::Entry& entry, bool resp, const ui::Needle& needle,
                   int width) {
     using std::chrono::system_clock;

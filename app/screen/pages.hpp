@@ -50,9 +50,10 @@ struct Statistics {
 // in Style::selected, and a histogram of the round trips.
 Rows statistics_page(const Statistics& statistics, int width);
 
-// Adds the target, the address and the timeouts and, if they are used, the facts about TCP, TLS
-// with its certificate, and WebSocket. TLS secrets are written to the file `key_log`, and
-// `sandbox` is the sandbox's state; both are omitted if empty. Makes a system call for TCP.
+// Adds the target, address, options and end of the connection. Also adds the facts about TCP,
+// TLS with its certificate, and WebSocket, if these are used. TLS secrets are written to the
+// file `key_log`, and `sandbox` is the sandbox's state; both are omitted if empty. Makes a
+// system call for TCP.
 void add_connection(PageRows& page, const Session& session, const Results& results,
                     const std::string& key_log, const std::string& sandbox);
 

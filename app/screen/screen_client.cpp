@@ -20,7 +20,7 @@ namespace {
 
 // Minimum time between two drawings: at most about 60 a second.
 constexpr ev::Duration frame_time = 16ms;
-// A second ^C within this time quits.
+// Another ^C within this time quits.
 constexpr ev::Duration quit_time = 2s;
 
 // True for the keys that end a mode and do nothing else.
@@ -407,7 +407,8 @@ std::vector<Part> ScreenClient::status() const {
     return parts;
 }
 
-// Returns the input row, with a label if it is a search rather than a message.
+// Returns the row of the line being typed or, with a label, of a search. Returns a hint instead
+// if there is one.
 ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     if (const auto* const search = std::get_if<ui::HistorySearch>(&mode_))
         return search_row(*search, width, frame);

@@ -39,8 +39,8 @@ public:
 private:
     static const ui::Binding<ScreenClient> table[];
 
-    // A mode decides first what a key does, and ends itself.
-    struct Typing {};       // the page on top, or the line with the keys of `bindings`
+    // The mode is the first to handle a key, and decides when to return to Typing.
+    struct Typing {};       // keys act on the page on top, then on the line, then by `bindings`
     struct MessageSearch {  // searches the messages, or the message on the page on top
         ui::LineEditor text = {};
         bool found = false;   // if true, n and N find more matches
@@ -52,7 +52,7 @@ private:
     // each drawing, so that it follows changes of its content and of the width.
     struct Page {
         Rows (ScreenClient::*compose)(int width);       // all rows of the page on top
-        std::optional<Transcript::Entry> message = {};  // the opened one, on its page
+        std::optional<Transcript::Entry> message = {};  // the opened message, on its page
         std::vector<Transcript::Entry> notable = {};    // on the statistics page
         std::optional<std::size_t> selected = {};       // an index in `notable`
         ui::Needle needle = {};                         // its matches are marked

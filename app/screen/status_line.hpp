@@ -33,7 +33,8 @@ ui::Row fit(const std::vector<Part>& parts, int width, const Separators& separat
 // Returns 4:07, or 04:07 if `minute_digits` is 2, or 1:04:07.
 std::string elapsed_text(ev::Duration duration, int minute_digits);
 
-// The state in words, with the time since it began.
+// Returns the state in words, in most states with the time since the state began or, before a
+// retry, with the time left.
 std::string state_words(const Session& session, ev::Time now);
 
 // The ranks of the parts, the most important first.
@@ -51,17 +52,19 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
 
 ui::Row fit_status(const std::vector<Part>& parts, int width);
 
-// Returns the times as bars of eight heights, relative to the longest: ▁▂▁▃█▂
+// Returns the times as bars of eight heights, relative to the longest: ▁▂▁▃█▂. There must be at
+// least one time.
 std::string sparkline(const std::deque<ev::Duration>& times);
 
 // --- Hints about keys, shown instead of the input line while it is empty.
 
-// Returns the hints for the state of the connection, separated by "; ", the most helpful first,
-// or an empty text if none is needed. Omits how to send if the user has `sent_before`. The text
-// is ASCII and static.
+// Returns the hints for the state of the connection, separated by "; ", the most helpful first.
+// Returns an empty text if the connection is open and the user has `sent_before`. The text is
+// ASCII and static.
 std::string_view connection_hints(const Session& session, bool sent_before);
 
-// Returns true if the connection has ended, but not by the user. Sending then connects again.
+// Returns true if sending connects again: yodel does not listen, the connection has ended or
+// failed to open, and the user did not end it.
 bool reconnects_to_send(const Session& session);
 
 // Appends the leading hints that fit whole into a row of this width. In an empty row, the first

@@ -35,7 +35,8 @@ constexpr struct {
               {glyph::lost, Style::bad},
               {glyph::unsolicited, Style::warn}};
 
-// When listening, an unsolicited message is marked right, because a user answers it by hand.
+// When listening, the client's messages are unsolicited. Conversation marks them right, so that
+// they are shown as received.
 Kind kind_of(const Event& event) {
     if (event.fate == Fate::note) return Kind::note;
     if (event.fate == Fate::sent) return Kind::sent;
@@ -68,8 +69,8 @@ std::string difference_text(const Message& message, const Reply& reply) {
     return text + ": " + shown(message.payload) + glyph::arrow.text() + shown(reply.payload);
 }
 
-// Returns a reply as redis-cli shows it. Returns none for a long or a bad reply, which is shown
-// as bytes.
+// Returns a reply as redis-cli shows it. Returns none if the reply is long, has a bad byte, or
+// is not exactly one Redis value. Such a reply is shown as bytes.
 std::optional<std::string> readable_resp(const Event& event) {
     constexpr std::size_t max_bytes = 16 * 1024;
     const std::string_view payload = event.reply.payload;
@@ -128,7 +129,8 @@ void Transcript::remove(std::size_t place) {
     if (last_shown_ < removed) ++last_shown_;
 }
 
-// A later conversation may have messages with the same numbers.
+// Compares the planned times too, because messages of the recording and of the session may have
+// the same ids.
 const Transcript::Entry* Transcript::answer_to(const Message& message) const {
     for (const Entry& entry : entries_) {
         const Event& event = *entry.event;
@@ -151,7 +153,7 @@ void Transcript::next_timestamps() {
 }
 
 // Returns the time, or a reply's round trip, and the sign for the kind of entry. The time is
-// "0.34ms", "+123.456s" (in whole seconds if there are a thousand) or a clock.
+// "0.34ms", "untimed", "+123.456s", "+1234s" (whole seconds from 1000 on), a clock, or empty.
 ui::Span Transcript::label(Id id) const {
     using enum Timestamps;
     const Event& event = *at(id).event;

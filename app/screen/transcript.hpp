@@ -50,8 +50,8 @@ public:
         : replies_checked_(checked), resp_(resp), limits_(limits) {}
 
     // Adds an entry at the tail. Removes the oldest entries beyond the limits, but never the
-    // newest. While the window does not follow the tail, first removes entries above it, then
-    // entries below it.
+    // newest. While the window does not follow the tail, first removes entries above the
+    // window, then entries below it.
     void append(Entry entry);
 
     const std::deque<Entry>& entries() const { return entries_; }
@@ -130,7 +130,7 @@ private:
     const Limits limits_;
     std::deque<Entry> entries_;
     Id next_id_ = 0;             // the id of the next entry
-    std::size_t bytes_ = 0;      // size of entries_, computed as for Limits
+    std::size_t bytes_ = 0;      // of all entries, including overhead
     std::size_t width_ = 80;     // width of the last rows(), at least 1
     std::size_t height_ = 24;    // of the last rows(), at least 1
     std::optional<Anchor> top_;  // none if the window follows the tail

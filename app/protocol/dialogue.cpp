@@ -19,8 +19,8 @@ struct Starttls {
     };
     std::string_view name;
     std::string_view framing;  // frames the answers
-    // Precedes each command and its answer. Lines without it are not the answer. Empty if the
-    // protocol has no tags.
+    // Precedes each command and its answer. After the greeting, lines without the tag are not
+    // answers. Empty if the protocol has no tags.
     std::string_view tag;
     std::array<Step, 3> steps;
     std::string_view delay = {};  // begins a line that announces a later answer
@@ -39,8 +39,8 @@ constexpr std::size_t max_received = 64 * 1024;  // bytes of a reply, or of all 
 constexpr std::size_t max_noted = 4096;          // bytes of an answer in notes
 constexpr std::size_t max_quoted = 200;          // bytes of an answer in an error text
 
-// Returns true if the answer begins with the word, ignoring case. No answer begins with an
-// empty word.
+// Returns true if the answer begins with the whole word, ignoring case. No answer begins with
+// an empty word.
 bool begins_with(std::string_view answer, std::string_view word) {
     const std::size_t size = word.size();
     return size > 0 && answer.size() >= size &&

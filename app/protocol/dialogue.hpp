@@ -26,11 +26,11 @@ const Framing* framing_of(const Starttls& service);
 // service says is added, line by line, to `notes`, which must outlive the dialogue.
 class Dialogue {
 public:
-    // Asks the service for TLS. Any answer but the right one, or plaintext after it, is a
+    // Asks the service for TLS. A wrong answer, or plaintext after the last answer, is a
     // failure with Reason::tls.
     Dialogue(const Starttls& service, std::vector<std::string>& notes);
     // Sends the lines. With framings whose replies cannot be echoes (resp, smtp), each line
-    // waits for the reply to the one before, and an error reply is a failure with
+    // waits for the reply to the previous line, and an error reply is a failure with
     // Reason::refused. With any other framing the lines are sent together, and their replies
     // are unsolicited. With `greeted`, the service's greeting was received earlier, as with
     // STARTTLS. The notes also contain the lines, without their arguments.
@@ -42,7 +42,7 @@ public:
     std::string advance(std::string_view& received);
     bool done() const { return !awaits_answer_ && begun_ == steps_.size(); }
     const bufio::End& failure() const { return failure_; }
-    bufio::End closed() const;  // the end if the service has closed its side
+    bufio::End closed() const;  // the end to report if the service closes early
 
 private:
     struct Step {
@@ -57,7 +57,7 @@ private:
     void refuse(std::string detail);
     bool take_answer(std::string_view& received);
 
-    const Starttls* const service_ = nullptr;  // null without STARTTLS
+    const Starttls* const service_ = nullptr;  // null for the lines of --on-connect
     const Framing& framing_;
     Decoder decoder_;
     std::vector<Step> steps_;

@@ -179,7 +179,7 @@ JsonObject json(const Event& event, ev::Time start, const EventForm& form) {
 }
 
 StoredEvent read_event(const JsonValue& object, ev::Time previous, bool is_sample) {
-    // The words after this one are not in recordings, or are those of earlier fates.
+    // Later words are not in recordings, or repeat the words of earlier fates.
     const char* const* const last = fate_words + static_cast<std::size_t>(Fate::missing);
     const char* const* const word =
         std::find(fate_words, last + 1, object.text_or_empty("fate"));

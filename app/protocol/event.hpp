@@ -1,6 +1,5 @@
-// What happens to a message, or on a connection apart from its messages. Sessions report
-// events, results count them, recordings store them, and screens and pipes show them, as lines
-// or as JSON objects.
+// An event is about a message, a reply, or a remark. Sessions report events, results count
+// them, recordings store them, and screens and pipes show them, as lines or as JSON objects.
 #pragma once
 
 #include "app/text/expression.hpp"
@@ -29,7 +28,7 @@ enum class Fate : std::uint8_t {
     lost,
     unanswered_as_recorded,   // in a replay: not answered, as recorded
     unsolicited,              // received, and answers nothing
-    duplicate,                // duplicate of a reply
+    duplicate,                // a reply that was received again
     unsolicited_as_recorded,  // in a replay: unsolicited, as recorded
     unrecorded,               // in a replay: unsolicited, and not recorded
     missing,                  // in a replay: recorded as unsolicited, and not received
@@ -58,9 +57,8 @@ struct Message {
     std::string_view payload;  // valid until the queue changes
     ev::Time planned{};        // when it was due
     ev::Time sent{};           // when its last byte was written; until then, time of the flush
-    bool late = false;         // reported as lost: no reply arrived in time
-    // Expected reply with Expect::given, valid as long as the payload; none if no reply is
-    // expected.
+    bool late = false;         // reported as lost, because no reply arrived in time
+    // Set only with Expect::given, if a reply is expected. Valid as long as the payload.
     std::optional<std::string_view> expected = {};
 };
 
@@ -68,10 +66,11 @@ struct Reply {
     std::string_view payload;
     std::optional<ev::Duration> round_trip = {};  // from write to read; none if not measured
     bool right = false;
-    // Offset of the first bad byte, if a bad reply was compared with an expected reply.
+    // Offset of the first bad byte, or 0 if no reply was expected. None for a right reply, and
+    // with Expect::any.
     std::optional<std::size_t> difference = {};
     bool reordered = false;  // follows the reply to a later message; datagrams only
-    // Byte of the right reply at `difference`; none if the right reply ends there.
+    // What the first bad byte should be; none if the right reply ends there.
     std::optional<char> right_byte = {};
 };
 
@@ -116,7 +115,7 @@ private:
 
 // --- Differences between replies and what is expected
 
-// Returns an offset of at most the size of the shorter text.
+// Returns the size of the shorter text if the longer text begins with it.
 std::size_t first_difference(std::string_view a, std::string_view b);
 
 // Returns the offset in `a` of the first unmasked difference, or none if there is no
@@ -128,7 +127,7 @@ std::optional<std::size_t> difference(const Expression* mask, std::string_view a
 Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
                      std::string_view payload, std::optional<ev::Duration> round_trip);
 
-// Returns "differs at byte 7", or "does not match" without a difference.
+// Returns "differs at byte 7", or "does not match" if the offset is unknown.
 std::string differs_text(std::optional<std::size_t> difference);
 
 // Returns the byte in hex, or "end" past the last byte.
@@ -142,8 +141,8 @@ std::string bad_text(const Reply& bad);
 
 std::string stale_text(std::string_view payload);
 
-// Explains a bad reply in a clause, such as an option to use. Returns an empty text if it looks
-// like a damaged echo.
+// Returns a clause that explains a bad reply, or names an option that may help. Returns an
+// empty text if no cause is likely, for example after a damaged echo.
 std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& bad);
 
 // --- Lines of a transcript:
@@ -153,11 +152,11 @@ std::string reply_hint(const Framing& framing, std::string_view payload, const R
 // `>` marks a sent message, `<` received bytes, and `-` a remark. Bytes that are not plain text
 // are escaped.
 
-// Returns whole lines. The line of a bad or duplicate reply precedes a remark.
+// Returns whole lines. A remark follows the line of a bad or duplicate reply.
 std::string lines(std::chrono::system_clock::time_point at, const Event& event);
 
-// Returns a sentence that names the message by its number, or an empty string for an event that
-// needs no remark.
+// Returns a clause, with the number of the message if there is one, or an empty string for an
+// event that needs no remark.
 std::string remark(const Event& event);
 
 // --- JSON objects, for --json, recordings and the samples of a load. yodel-json(5) describes
@@ -175,9 +174,10 @@ struct EventForm {
 // Times are relative to `start`.
 JsonObject json(const Event& event, ev::Time start, const EventForm& form);
 
-// Reads an object with payloads. Times count from ev::Time{}. A message without a round trip
-// happened at `previous`, or when it was sent if that is later. Throws JsonError. The payloads
-// of a load's sample may be cut, and its round trip is measured from the planned time.
+// Reads an object that contains payloads, or throws JsonError. Times count from ev::Time{}. If
+// a message has no round trip, its event happened at `previous` or, if later, when the message
+// was sent. With `is_sample`, payloads may be cut, and the round trip is measured from the
+// planned time.
 StoredEvent read_event(const JsonValue& object, ev::Time previous, bool is_sample = false);
 
 }  // namespace yodel

@@ -36,7 +36,7 @@ struct ReplyLine {
 };
 
 // A row defines a length, a delimiter, or neither. `head` and `reply_line` require a delimiter,
-// and `reply` requires one of a single byte.
+// and `reply` requires a delimiter of one byte.
 struct Framing {
     std::string_view name;  // argument of -f, if it is_option()
     // End of a message, and of a line of a reply; at most two bytes.
@@ -47,9 +47,9 @@ struct Framing {
     std::string_view head = {};  // at most one byte; bytes before it belong to no frame
     bool in_datagrams = false;   // the transport carries each message in a datagram
     std::string_view greeting = {};  // sent by the server before the first reply
-    // Returns the right reply to a payload. It is unframed and as long as the payload. Each
-    // byte depends only on the same byte of the payload, so that a server can answer in parts.
-    // If null, the right reply is the message itself, in its frame.
+    // Returns the right reply to a payload. The reply is unframed and as long as the payload.
+    // Each byte depends only on the payload byte at the same offset, so that a server can
+    // answer in parts. If null, the right reply is the message itself, in its frame.
     std::string (*reply)(std::string_view payload) = nullptr;
     // Reads a line of a reply, if replies are framed differently. `before` contains the earlier
     // lines of the reply.
@@ -66,7 +66,7 @@ struct Framing {
     bool has_length() const { return prefix > 0; }
     bool carries_lines() const { return delimiter == "\n" && joins_pieces(); }  // lines of text
     bool has_frames() const { return prefix > 0 || !delimiter.empty(); }
-    // If false, a reply is as long as its message.
+    // If false, a reply ends when it is as long as the expected reply.
     bool replies_framed() const { return has_frames() && reply == nullptr; }
     // If true, several concatenated frames, without the last delimiter, are a payload that
     // for_each_piece() cuts into the original messages.
@@ -79,7 +79,7 @@ struct Framing {
     std::size_t overhead() const { return head.size() + prefix + delimiter.size(); }
     std::string header(std::string_view payload) const;  // the frame's part before the payload
     // Sets the type of a whole frame to 1 (binary) if its payload is not UTF-8. Type 0 is text.
-    // Does nothing without types.
+    // Does nothing if the framing has no types.
     void update_type(std::string& frame) const;
     std::string_view payload(std::string_view frame) const;  // of a whole frame
     // Returns the payload of an incomplete frame, perhaps with a part of the delimiter.
@@ -91,7 +91,7 @@ struct Framing {
     std::size_t frame_size(std::string_view bytes, std::size_t searched = 0) const;
     // Returns none if the length is incomplete, or if the framing has no length.
     std::optional<std::size_t> payload_size(std::string_view fragment) const;
-    // Encodes a text that a server sends before the first reply.
+    // Returns a text that a server sends before the first reply, with a header if typed.
     std::string banner(std::string_view text) const {
         return (typed && !text.empty() ? header(text) : "") + std::string(text);
     }
@@ -112,7 +112,7 @@ struct Framing {
     std::string misfit_text(std::size_t size, std::size_t limit) const;
 };
 
-const Framing* find_framing(std::string_view name);  // null if there is none
+const Framing* find_framing(std::string_view name);  // null for an unknown name
 // Return the framings that are not arguments of -f, but connect a session and its transport
 // (bufio/packets, app/websocket).
 const Framing* datagram_framing();
@@ -120,8 +120,8 @@ const Framing* websocket_framing();
 // Returns the arguments of -f. With `can_echo`, leaves out framings that cannot echo.
 std::vector<std::string> framing_list(bool can_echo = false);
 
-// Cuts a payload at its delimiters, because the peer reads each piece as a message. Most
-// payloads are one piece. An empty payload is one empty piece.
+// If can_echo(), cuts a payload at its delimiters, because the peer reads each piece as a
+// message. Most payloads are one piece. An empty payload is one empty piece.
 template <class Take>
 void for_each_piece(const Framing& framing, std::string_view payload, Take take) {
     while (framing.can_echo() && !framing.delimiter.empty()) {
@@ -147,8 +147,9 @@ void encode(const Framing& framing, std::string_view payload, Bytes& to) {
 // `what` is, for example, "a message of 70 bytes".
 std::string above_limit_text(const std::string& what, std::size_t limit);
 
-// If the length at the front has the wrong byte order, explains why it exceeds `max_frame` or
-// the received bytes. Otherwise returns an empty text.
+// Call this if the length at the front exceeds `max_frame` or the received bytes. If the length
+// seems to have the wrong byte order, returns a clause that names the right framing. Otherwise
+// returns an empty text.
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame);
 
 // Returns the end of a connection that the peer closed inside a message. `fragment` is the
@@ -183,8 +184,8 @@ public:
     // Returns true if the framing needs no greeting, or once a greeting has arrived, even an
     // invalid one.
     bool greeted(std::string_view bytes);
-    // Restarts between two frames. With `decoded`, whole frames of this connection precede,
-    // even if next() did not decode them. Otherwise another connection begins.
+    // Begins a new frame. With `decoded`, this connection has received whole frames, even if
+    // next() did not decode them. Otherwise another connection begins.
     void restart(bool decoded = true) {
         line_offset_ = searched_ = 0;
         lines_left_ = 1;

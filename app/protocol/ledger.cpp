@@ -130,7 +130,8 @@ Message Ledger::message(const Entry& entry, bool late) const {
 }
 
 // Moves the messages that lie entirely in the first `bytes` bytes of entry `i` to an entry of
-// their own, before the rest. Returns false if there are none.
+// their own, before the rest. Moves nothing, and returns true, if these are all messages of the
+// entry. Returns false if there are no such messages.
 bool Ledger::split(std::size_t i, std::size_t bytes) {
     Entry& rest = entries_[i];
     if (bytes >= rest.size) return true;
@@ -470,7 +471,7 @@ void Ledger::remember_answer(std::string_view reply) {
     ++answers_remembered_;
 }
 
-// In a stream, the messages before this one are late, and will not be answered. A reply that
+// In a stream, the messages before entry `i` are late, and will not be answered. A reply that
 // was read before its message was fully written has no round trip.
 Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
     while (i > first_ && !datagrams()) take(first_);

@@ -16,10 +16,10 @@
 //
 // The order of datagrams proves nothing, because the network loses, duplicates and reorders
 // them. A reply that is right for no message is a duplicate if it equals an earlier answer.
-// Otherwise it is a bad reply: to the message with its number, if it differs in only one byte,
-// or else to a message in flight that expects a reply of the same length. If there are several
-// such messages, it is held until each of them has a reply of its own or a held one, or time
-// runs out. If there is none, it is unsolicited.
+// Otherwise the reply is bad. It answers the message with its number if the two differ in only
+// one byte, or else a message in flight that expects a reply of the same length. If several
+// messages expect this length, the reply is held until each of these messages has its own reply
+// or a held reply, or until time runs out. If no message does, the reply is unsolicited.
 //
 // A late message was reported as lost, because its reply timeout has passed. It is remembered,
 // up to a limit, in case a reply still arrives. A reply that may answer a forgotten message
@@ -95,21 +95,23 @@ public:
     // before the connection sends its first message, so that earlier bytes answer nothing.
     bool greeted(std::string_view received);
     // Returns the next event of the received bytes, and removes the processed bytes from their
-    // front. Returns none if it needs more bytes. `received` must contain all bytes not yet
+    // front. Returns none if more bytes are needed. `received` must contain all bytes not yet
     // removed. If it contains more than the last call left, the new bytes may answer all
     // messages queued so far.
     std::optional<Event> next(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_resolved();  // the next event that earlier calls have caused
     // Returns why the connection can no longer be decoded. Then nothing more is read from it.
     const bufio::End& refusal() const { return refusal_; }
-    // Matches the held replies with messages now, late ones first.
+    // In a stream, matches the held replies with messages now, beginning with late messages.
     void resolve_held();
     // Reports the oldest message in flight as lost, and marks it as late, unless it expects no
-    // reply. A datagram is bad instead if a held reply may answer it. There must be a message
-    // in flight, and next_resolved() must have returned none.
+    // reply. If a held reply may answer this message, which happens only with datagrams,
+    // reports a bad reply instead. There must be a message in flight, and next_resolved() must
+    // have returned none.
     Event expire_oldest();
-    // Counts all messages as lost, because the connection has ended. With `unwritten_stay`,
-    // those in a stream that are not fully written stay queued for the next connection.
+    // Matches the held replies, and counts the other messages as lost, because the connection
+    // has ended. With `unwritten_stay`, messages in a stream that are not fully written stay
+    // queued for the next connection.
     void lose(bool unwritten_stay);
     // Prepares for the next connection, which sends the remaining messages.
     void restart();
@@ -145,7 +147,7 @@ private:
         std::uint64_t begin = 0;  // position of its frames
         std::size_t size = 0;     // bytes of its frames
         std::size_t count = 1;    // messages
-        bool over = false;        // a datagram that was answered before the older ones
+        bool over = false;        // removed, perhaps before an older datagram
         // The expected reply, if it is not the message itself.
         std::unique_ptr<const std::string> reply = {};
 
@@ -154,7 +156,7 @@ private:
     struct Held {
         std::string payload;
         ev::Time read_at{};
-        std::uint64_t queued = 0;  // the last message queued before it was read
+        std::uint64_t queued = 0;  // id of the last message queued before read_at
         Fate fate = Fate::bad;     // another fate if it answers nothing
         // With datagrams only:
         std::size_t size = 0;  // see comparable_size()
@@ -249,7 +251,7 @@ private:
     // message was forgotten.
     std::optional<std::uint64_t> forgotten_key_;
 
-    std::uint64_t read_id_ = 0;        // the last message queued before the input was read
+    std::uint64_t read_id_ = 0;        // last id queued before the input was read
     std::size_t remaining_input_ = 0;  // bytes of input that next() or greeted() left
     std::size_t equal_bytes_ = 0;      // leading bytes of the input that equal the frames
     std::size_t arrived_bytes_ = 0;    // without frames: bytes of the input reported as read
@@ -259,8 +261,8 @@ private:
     std::size_t held_bytes_ = 0;
     std::size_t answers_ = 0;        // held replies that may answer a message
     bool settling_ = false;          // the fates of the held replies are decided; see settle()
-    std::uint64_t lost_before_ = 0;  // id up to which messages are lost after the held replies
-    Held settled_;                   // the reply of the last event
+    std::uint64_t lost_before_ = 0;  // messages below this id are lost after the held replies
+    Held settled_;                   // the held reply that was removed last
 
     bool greeted_ = false;             // the framing's greeting was received
     bool greeting_ruled_out_ = false;  // the first reply is known not to be a greeting

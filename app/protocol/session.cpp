@@ -18,7 +18,7 @@ using bufio::Reason;
 namespace {
 
 // While finishing, we close our side after this time without a reply. Some services answer only
-// once our side is closed; others drop their remaining replies if it closes earlier.
+// once our side is closed; others drop their remaining replies if we close too early.
 constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
 
 // Minimum timeout for a peer that accepts no output.
@@ -165,8 +165,8 @@ void Session::on_dialed(bufio::DialResult result) {
         end_with(std::move(result.end));
         return settle();
     }
-    // The ledger restarts only now, because the losses of the last connection may not have been
-    // reported earlier.
+    // The ledger restarts only now, because the messages lost with the last connection had to
+    // be reported first.
     ledger_.restart();
     set_state(State::handshaking);
     if (options_->listens()) attempt_at_ = loop_.after(options_->connect_timeout);
@@ -318,7 +318,7 @@ bool Session::report(Event event) {
     std::string why;
     if (event.fate == Fate::lost) {
         const bool was_open = state() == State::open || state() == State::finishing;
-        // If false, the partial message belongs to an older reply.
+        // If false, the incomplete reply belongs to an older message.
         const bool has_part = event.message.id == ledger_.oldest_id();
         why = loss_text(event.message, has_part ? partial_message() : "", was_open,
                         progress_.replies == 0, *options_);
@@ -336,9 +336,9 @@ bool Session::report_resolved() {
 }
 
 // Handles the end of the input after all its replies were matched. If no replies are expected,
-// the owner may continue to send. While finishing, the end is a failure only if replies are
-// missing. A peer has not closed too early if the owner's input ends in the same turn, so
-// Deadline::early_close is due in the next one.
+// the owner may continue to send. An incomplete reply is a failure. While finishing, a missing
+// reply is also a failure. A peer has not closed too early if the owner's input ends in the
+// same turn, so Deadline::early_close is due in the next turn.
 bool Session::on_input_ended() {
     const std::string rest(options_->framing->has_frames() ? partial_message() : "");
     if (rest.empty() && state() != State::finishing) {
@@ -429,7 +429,7 @@ Session::Due Session::first_due() const {
 // Returns when the session stops waiting for the peer to close: after -q, or with datagrams at
 // the end of the linger time. Each received datagram restarts the linger time, but does not
 // extend it beyond -q. Only the longest pause extends -q, so that an owner that pauses again
-// and again cannot keep us from ending.
+// and again cannot keep us from ending. When listening with datagrams, only answer_time counts.
 ev::Time Session::end_deadline() const {
     const ev::Duration wait = options_->close_timeout + progress_.max_pause;
     const ev::Time limit = entered_at_ + std::min(wait, ev::Time::max() - entered_at_);
@@ -508,8 +508,8 @@ void Session::on_timer() {
     case Deadline::end:
         time_out(By::peer, "did not close within", o.close_timeout, "-q");
         break;
-    // A client may close at any time, so this is no failure. Waits until the client has
-    // accepted all output.
+    // When listening, this is no failure, because a client may close at any time. Waits until
+    // the client has accepted all output.
     case Deadline::early_close:
         if (!o.listens())
             end_with({Reason::closed_early});
@@ -529,8 +529,8 @@ void Session::set_state(State state) {
     entered_at_ = loop_.now();
 }
 
-// Ends the connection, or the attempt to make one. The caller reports it. `may_retry` is false
-// if the owner or --max-time ends it.
+// Ends the connection, or the attempt to make one. The caller reports the end. `may_retry` is
+// false if the owner or --max-time is the cause.
 void Session::end_with(End end, bool may_retry) {
     if (may_retry && got_tls_alert()) end = {Reason::tls, By::peer, "speaks TLS; use --tls"};
     if (may_retry) end = explained_end(std::move(end));
@@ -592,7 +592,7 @@ End Session::explained_end(End end) const {
 // Returns the end to report once all messages are answered. The peer may then close early. Once
 // our side is closed, a peer that does not close in time is `unclosed`, except with UDP or if
 // close_timeout is 0. If the right replies are known, a missing close_notify is no failure
-// after a whole message, but a missing WebSocket close frame is one.
+// after a whole message, but a missing WebSocket close frame is a failure.
 End Session::finished_end(End end) const {
     const End clean{Reason::clean, By::us, "closed"};
     if (end.reason == Reason::closed_early) return clean;
@@ -613,7 +613,7 @@ bool Session::got_tls_alert() const {
 }
 
 // Returns true for a failure that may be temporary. Returns false after the last retry, and
-// while finishing with nothing left to send.
+// while finishing with nothing left to send. When listening, the reason does not matter.
 bool Session::worth_retrying(Reason reason) const {
     if (connected() && ledger_.refusal()) return false;
     if (options_->listens()) return options_->retries == forever && state() != State::finishing;

@@ -7,14 +7,14 @@
 //
 // With datagrams the session is open as soon as it has a socket, because only a reply proves
 // that there is a peer. An ICMP "port unreachable" proves that there is none, and ends the
-// stream. After the last reply the session lingers, because a late reply changes the fate of
-// its message from lost to late. When listening, it accepts datagrams from any peer, and
-// answers the sender of the last one.
+// stream. After finish() and the last reply, the session lingers, because a late reply changes
+// the fate of its message from lost to late. When listening, the session accepts datagrams from
+// any peer, and answers the sender of the last datagram.
 //
 // If the options allow it, the session retries after a temporary failure, such as a refused
 // connection, a reset, or a server that closes too early. Fully written messages are then lost.
-// The others are sent over the next connection, except with datagrams, and with `raw`, whose
-// bytes have no boundaries.
+// The others are sent over the next connection, except when listening, with datagrams, and with
+// `raw`, whose bytes have no boundaries.
 //
 // The owner is called from the loop, never from inside its own calls. A callback may call or
 // destroy the session.
@@ -64,9 +64,9 @@ public:
     void connect();
     // Closes now, as Stream::close() does, and does not retry. Pending output is lost.
     void disconnect(bufio::End end = {bufio::Reason::aborted, bufio::By::us, "disconnected"});
-    // Closes our side once all replies have arrived, or after a short time without one, because
-    // some services answer only then. With datagrams, waits a moment for late and duplicate
-    // replies instead.
+    // Closes our side once all replies have arrived. Does so earlier if no reply arrives for a
+    // short time, because some services answer only once our side is closed. With datagrams,
+    // waits a moment for late and duplicate replies after the last expected reply.
     void finish();
 
     // Queues a message, or several if for_each_piece() cuts the payload. A queued message
@@ -86,14 +86,16 @@ public:
     ev::Time flushed_at() const { return flushed_at_; }  // last flush() with messages
     // Excludes the messages in flight from timing, because we delay their replies.
     void void_round_trips() { ledger_.void_round_trips(); }
-    // While paused, reads nothing, so that back-pressure slows the peer down. Only the connect
-    // timeout and --max-time keep running; the others continue after the pause.
+    // While paused, reads only answers to opening lines, so that back-pressure slows the peer
+    // down. Only the connect timeout and --max-time keep running; the other timeouts continue
+    // after the pause.
     void pause(bool paused);
 
     State state() const { return state_; }
     bool connected() const { return stream_ != nullptr; }  // also during the handshake
-    // With datagrams, returns true once the current socket has received something. Until then
-    // end() is the refusal of the last socket, if any, and a graceful end does not change it.
+    // With datagrams, unless listening, returns true once the current socket has received
+    // something. Until then end() is the refusal of the last socket, if there was a refusal,
+    // and a graceful end does not replace it.
     bool peer_known() const {
         return connected() && (!lossy() || options_->listens() || stream_->bytes_read() > 0);
     }
@@ -118,7 +120,8 @@ public:
     // Returns true with datagrams, whose order and arrival are not certain. The peer cannot
     // slow us down, and messages beyond the capacity of the peer or the path are lost.
     bool lossy() const { return options_->endpoint.udp; }
-    // Facts about the current connection, or the last one. Null without TLS or WebSocket.
+    // Facts about the current connection, or the last one. tls() is null without TLS, and
+    // websocket() is null without WebSocket.
     const bufio::Address& address() const { return facts_.address; }  // the peer's
     const Phases& phases() const { return facts_.phases; }
     // What the service said during STARTTLS and --on-connect, line by line.
@@ -127,7 +130,8 @@ public:
         return stream_ && stream_->handshake_done() ? stream_->tls() : facts_.tls.get();
     }
     const websocket::Facts* websocket() const { return facts_.websocket.get(); }
-    // Queries the system about a current connection. Returns none if there are no facts.
+    // Queries the system about a current connection. Otherwise returns the facts from the end
+    // of the last connection, or none if there are no facts.
     std::optional<bufio::TcpFacts> tcp() const {
         return stream_ ? bufio::tcp_facts(stream_->descriptor()) : facts_.tcp;
     }
@@ -143,7 +147,7 @@ private:
         reply,        // the reply timeout of the oldest message in flight
         greeting,     // the greeting time, after the first reply
         quiet,        // while finishing: we close our side without waiting for more replies
-        end,          // limit for the peer's end, after ours
+        end,          // while finishing, after the last reply: limit for the peer's end
         early_close,  // the peer's end counts as the end of the connection
     };
     struct Due {
@@ -185,8 +189,8 @@ private:
     void open_stream(bufio::Fd socket, bool plaintext);
     bool advance_dialogue();
     void advance();
-    // These return false if a callback has ended the connection or destroyed the session. The
-    // end is then reported in the next turn.
+    // Up to report_resolved(), the functions return false if a callback has ended the
+    // connection or destroyed the session. The end is then reported in the next turn.
     bool advance_connection();
     bool advance_handshake();
     bool match_input();
@@ -224,7 +228,7 @@ private:
     bufio::End end_;
     SessionFacts facts_;
     std::unique_ptr<bufio::Dialer> dialer_;  // set while dialing
-    std::unique_ptr<bufio::Stream> stream_;  // null without a connection
+    std::unique_ptr<bufio::Stream> stream_;  // null if there is no connection
     std::unique_ptr<Dialogue> dialogue_;     // null once the opening lines are answered
     // Input not yet matched. Set only while match_input() runs.
     std::optional<std::string_view> unprocessed_;

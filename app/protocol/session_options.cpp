@@ -65,7 +65,7 @@ std::string end_text(const bufio::End& end, const SessionOptions& options,
                      const bufio::TlsFacts* tls) {
     const std::string peer = options.listens() ? "the client" : "the server";
     std::string text = end.text(peer);
-    // The text names another limit than the one for the peer's close.
+    // The text is about another limit, such as --max-time, and does not mention the close.
     if (end.reason == Reason::unclosed && end.by != bufio::By::peer)
         text = peer + " did not close; " + text;
     if (!tls) return text;

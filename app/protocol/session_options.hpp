@@ -58,32 +58,32 @@ struct SessionOptions {
     const Expression* pattern_or_null() const { return pattern ? &*pattern : nullptr; }
     bool coalesce = false;  // one event for messages queued together and echoed together
     // With Expect::given: returns true for an unsolicited message that is expected now. Such a
-    // message is not a bad reply. If empty, none is expected.
+    // message is not a bad reply. If there is no function, none is expected.
     std::function<bool(std::string_view)> expected_unsolicited = {};
     ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and handshakes
     // Limit for each reply, and for a server that reads none of our output (at least 1 s).
     ev::Duration reply_timeout = std::chrono::seconds(5);
     // Limit from finish() until the peer closes its side.
     ev::Duration close_timeout = std::chrono::seconds(5);
-    bool stays_open = false;  // finish() closes our side only after the peer's
+    bool stays_open = false;  // finish() waits until the peer has closed its side
     // Time to wait for a second reply, which would prove that the first reply was a greeting.
     // After finish() the reply timeout applies instead, because no user watches for the reply.
     ev::Duration greeting_time = std::chrono::milliseconds(500);
-    // When listening, the limit for more output after the client has closed its side or, with
-    // datagrams, for more input after finish().
+    // When listening, the connection ends after this time without output once the client has
+    // closed its side. With datagrams, finish() ends it after this time without traffic.
     ev::Duration answer_time = std::chrono::milliseconds(500);
     std::optional<ev::Duration> idle_timeout = {};
     std::optional<ev::Duration> ping = {};  // WebSocket: time without traffic before a ping
     unsigned retries = 0;                   // consecutive retries, or `forever`
     static constexpr unsigned forever = std::numeric_limits<unsigned>::max();
-    // If false, a server that closes gracefully when it has answered all messages has announced
-    // its end, as after QUIT. The end is then clean, and no retry follows.
+    // If false, a server may close gracefully once it has answered all messages, at least one,
+    // as after QUIT. The end is then clean, and no retry follows.
     bool retry_after_answers = true;
     ev::Duration retry_delay = std::chrono::milliseconds(500);  // see retry_wait()
     // Seed for the random waits between attempts; unset for a random seed in each session.
     std::optional<unsigned> retry_seed = {};
     // Limit for the whole session, from the first connect(). It continues after the session is
-    // closed, because the user may still be writing replies.
+    // closed, because its owner may still write replies.
     std::optional<ev::Duration> max_time = {};
     ev::Duration time_spent{};  // part of `max_time` that passed before the first connect()
     // Says in End::what that the server closed while the user still wanted to send.
@@ -94,8 +94,8 @@ struct SessionOptions {
     bool greeted() const { return starttls || (framing->takes_turns && !on_connect.empty()); }
     // Returns true if the peer is an accepted client.
     bool listens() const { return endpoint.acceptor != nullptr; }
-    // If no replies are expected, the end of the input ends the connection only if its sides
-    // close together.
+    // Returns true if the end of the input ends the connection. If no replies are expected,
+    // this is so only with WebSocket, whose sides close together.
     bool ends_with_input() const { return expect != Expect::none || websocket; }
     // Returns "listening ADDRESS", and how clients can trust our certificate.
     std::string listening_text() const;
@@ -133,8 +133,8 @@ ev::Duration retry_wait(ev::Duration first, unsigned earlier, std::minstd_rand& 
 // --- Ends of connections, and lost messages, in words.
 
 // Returns why a message has no reply, as the rest of a sentence that begins with "no reply".
-// `part` contains the bytes of its incomplete reply. If this is the connection's first reply,
-// the text shows them and a likely cause.
+// `part` contains the bytes of its incomplete reply, and the text their number. If this is the
+// connection's first reply, the text may also explain a likely cause.
 std::string loss_text(const Message& message, std::string_view part, bool connected,
                       bool first_reply, const SessionOptions& options);
 

@@ -66,7 +66,7 @@ public:
     // Reads frames from `wire`, and writes messages to `to`. Removes the used part from the
     // front of both. Leaves an incomplete head on the wire.
     Stop next(std::string_view& wire, std::span<char>& to);
-    // Returns false if next() needs more bytes than these.
+    // Returns false if next() needs more bytes than `wire` contains.
     bool can_use(std::string_view wire) const;
 
     // If true, next() has output to write, even without more input.
@@ -77,7 +77,8 @@ public:
     std::size_t held() const { return fragmented_ ? held_.size() - message_head_size + 1 : 0; }
     Opcode opcode() const { return opcode_; }
     std::string_view control() const { return control_; }
-    // After a failure, the code to close with, and a clause that explains it.
+    // The close frame of the peer. After a failure, the code to send, and a clause with the
+    // reason.
     const Closure& closure() const { return closure_; }
 
 private:

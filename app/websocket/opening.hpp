@@ -22,8 +22,8 @@ struct Request {
     std::vector<std::string> headers = {};
     std::vector<std::string> subprotocols = {};  // the preferred first
 
-    // Returns the request, with its final blank line. Each needs a new `key` of 24 base64
-    // characters.
+    // Returns the request, with its final blank line. Each request needs a new `key` of 24
+    // base64 characters.
     std::string text(std::string_view key) const;
 };
 
@@ -37,7 +37,8 @@ bool is_token(std::string_view text);  // a token of RFC 9110, such as a subprot
 // incomplete.
 std::optional<std::size_t> opening_size(std::string_view bytes);
 
-bool is_interim(std::string_view response);  // before the final one, as 103 Early Hints
+// Returns true if another response follows, as after 103 Early Hints.
+bool is_interim(std::string_view response);
 // Return why the server does not open a WebSocket, or Reason::none if nothing is wrong.
 // check_start() checks the bytes received so far, and check_response() a whole final response.
 bufio::End check_start(std::string_view bytes);

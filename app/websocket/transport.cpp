@@ -178,8 +178,8 @@ private:
         return !rejected_ &&
                (reader_.has_output() || pending_stop_ || reader_.can_use(undecoded_));
     }
-    // Both remove the peer's part of the handshake from the front of undecoded_, which may
-    // contain more. They return true if the WebSocket is open.
+    // take_response() and take_request() remove the peer's part of the handshake from the front
+    // of undecoded_, which may contain more. They return true if the WebSocket is open.
     bool take_response() {
         const auto size = opening_size(undecoded_);
         const std::string response = undecoded_.substr(0, size.value_or(std::string::npos));
@@ -235,7 +235,7 @@ private:
         return IoStatus::done;
     }
 
-    // close_output() will inform the peer of its error.
+    // close_output() will send the code of this closure.
     IoStatus take_close(bool failed) {
         const Closure& closure = reader_.closure();
         closed_by_peer_ = true;

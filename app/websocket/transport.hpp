@@ -2,9 +2,9 @@
 // in the form of app/websocket/frame.hpp. The opening handshake is the handshake of the
 // transport, a ping is answered here, and close frames are the ends of input and output.
 //
-// A close frame with code 1000, 1001 or none ends the input gracefully. With any other code,
-// and if the peer breaks the protocol, the input is rejected, and close_output() sends the
-// code. If the connection ends without a close frame, the read fails.
+// A close frame with code 1000, 1001 or no code ends the input gracefully. Any other code, or a
+// violation of the protocol, rejects the input. close_output() then sends the peer's code, or
+// the code for the violation. If the connection ends without a close frame, the read fails.
 #pragma once
 
 #include "app/websocket/frame.hpp"
@@ -20,13 +20,13 @@ namespace yodel::websocket {
 
 // Facts about a client's connection, for display.
 struct Facts {
-    std::string request;                  // the opening handshake, as sent and received
-    std::string response;                 // empty before it has arrived
+    std::string request;                  // the opening handshake, as sent
+    std::string response;                 // as received; empty before it has arrived
     std::optional<Closure> closure = {};  // the peer's close frame
 };
 
 // Both take ownership of the transport below, whose handshake must not have begun. The input is
-// rejected at a message of more than `max_message` bytes. The facts outlive the transport.
+// rejected at a message of more than `max_message` bytes. The facts must outlive the transport.
 std::unique_ptr<bufio::Transport> connect(std::unique_ptr<bufio::Transport> below,
                                           Request request, std::size_t max_message,
                                           Facts& facts);

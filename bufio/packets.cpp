@@ -42,7 +42,7 @@ struct alignas(cmsghdr) Control {
 
 // The arguments of one call, and the datagrams received last. All sockets of a thread share
 // them.
-struct Call {
+struct Batch {
     std::array<Header, max_batch> headers{};
     std::array<iovec, max_batch> parts{};
     std::array<Control, max_batch> controls{};
@@ -51,9 +51,9 @@ struct Call {
     const std::unique_ptr<char[]> slots{new char[max_batch * slot_size]};
 };
 
-Call& shared_call() {
-    static thread_local const auto call = std::make_unique<Call>();
-    return *call;
+Batch& shared_batch() {
+    static thread_local const auto batch = std::make_unique<Batch>();
+    return *batch;
 }
 
 // Without recvmmsg and sendmmsg, these move only the first datagram.
@@ -251,50 +251,50 @@ PacketSocket::PacketSocket(Fd socket)
 // To ask for more than one datagram costs the system a second attempt. So while calls return
 // single datagrams, only every 16th call asks for more.
 std::span<const Datagram> PacketSocket::receive() {
-    Call& call = shared_call();
+    Batch& batch = shared_batch();
     const std::size_t wanted = lone_receives_ % batch_interval == 0 ? max_batch : 1;
     for (std::size_t i = 0; i < wanted; ++i) {
-        call.parts[i] = {call.slots.get() + i * slot_size, slot_size};
-        msghdr& header = call.headers[i].msg_hdr;
+        batch.parts[i] = {batch.slots.get() + i * slot_size, slot_size};
+        msghdr& header = batch.headers[i].msg_hdr;
         header = {};
-        header.msg_name = &call.datagrams[i].peer.storage;
+        header.msg_name = &batch.datagrams[i].peer.storage;
         header.msg_namelen = sizeof(sockaddr_storage);
-        header.msg_iov = &call.parts[i];
+        header.msg_iov = &batch.parts[i];
         header.msg_iovlen = 1;
-        header.msg_control = call.controls[i].bytes;
-        header.msg_controllen = sizeof call.controls[i].bytes;
+        header.msg_control = batch.controls[i].bytes;
+        header.msg_controllen = sizeof batch.controls[i].bytes;
     }
-    const int count = receive_some(socket_.get(), call.headers.data(), wanted);
+    const int count = receive_some(socket_.get(), batch.headers.data(), wanted);
     if (count < 0) return {};
     lone_receives_ = count == 1 ? lone_receives_ + 1 : 0;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-        Datagram& datagram = call.datagrams[i];
-        datagram.bytes = {call.slots.get() + i * slot_size, call.headers[i].msg_len};
-        datagram.peer.size = call.headers[i].msg_hdr.msg_namelen;
+        Datagram& datagram = batch.datagrams[i];
+        datagram.bytes = {batch.slots.get() + i * slot_size, batch.headers[i].msg_len};
+        datagram.peer.size = batch.headers[i].msg_hdr.msg_namelen;
         datagram.local = address_;
         datagram.to_group = false;
-        read_local_address(call.headers[i].msg_hdr, datagram);
+        read_local_address(batch.headers[i].msg_hdr, datagram);
     }
-    return {call.datagrams.data(), static_cast<std::size_t>(count)};
+    return {batch.datagrams.data(), static_cast<std::size_t>(count)};
 }
 
 std::size_t PacketSocket::send(std::span<const Packet> packets) {
-    Call& call = shared_call();
+    Batch& batch = shared_batch();
     const std::size_t count = std::min(packets.size(), max_batch);
     for (std::size_t i = 0; i < count; ++i) {
         const Packet& next = packets[i];
-        call.parts[i] = {const_cast<char*>(next.bytes.data()), next.bytes.size()};
-        msghdr& header = call.headers[i].msg_hdr;
+        batch.parts[i] = {const_cast<char*>(next.bytes.data()), next.bytes.size()};
+        msghdr& header = batch.headers[i].msg_hdr;
         header = {};
-        header.msg_iov = &call.parts[i];
+        header.msg_iov = &batch.parts[i];
         header.msg_iovlen = 1;
         if (!next.to) continue;
         header.msg_name = const_cast<sockaddr_storage*>(&next.to->storage);
         header.msg_namelen = next.to->size;
         if (next.from && address_.is_wildcard())
-            set_source(header, call.controls[i], *next.from);
+            set_source(header, batch.controls[i], *next.from);
     }
-    const int sent = send_some(socket_.get(), call.headers.data(), count);
+    const int sent = send_some(socket_.get(), batch.headers.data(), count);
     return sent < 0 ? 0 : static_cast<std::size_t>(sent);
 }
 

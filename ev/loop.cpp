@@ -60,8 +60,8 @@ bool Loop::step(Duration max_wait) {
     }
     // Timers are served last, because descriptor callbacks may have restarted or canceled them.
     if (deadline != Time::max()) {
-        const Time timer_time = wait_at && !turn_time_ ? *wait_at : now();
-        while (auto* const timer = timers_.pop_due(timer_time)) timer->callback();
+        const Time fire_at = wait_at && !turn_time_ ? *wait_at : now();
+        while (auto* const timer = timers_.pop_due(fire_at)) timer->callback();
     }
     return !std::exchange(stopping_, false);
 }

@@ -72,7 +72,7 @@ const ui::Binding<Client> Client::table[] = {
      "show messages in hex, or as text", "F4 Hex"},
     {ui::keys(ui::plain(KeyCode::f5)), [](Client& c) { c.reconnect(); }, "F5",
      "reconnect now", "F5 Reconnect"},
-    {ui::keys(ui::plain(KeyCode::f6)), [](Client& c) { c.transcript().next_timestamps(); },
+    {ui::keys(ui::plain(KeyCode::f6)), [](Client& c) { c.transcript().cycle_timestamps(); },
      "F6", "timestamps: clock, since the last message, or none"},
     {ui::keys(ui::plain(KeyCode::f7)), [](Client& c) { c.transcript().toggle_freeze(); }, "F7",
      "hold the view, or follow new messages again"},

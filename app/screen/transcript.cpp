@@ -147,7 +147,7 @@ void Transcript::show_hex(bool hex) {
     if (top_) top_->unit = 0;  // the layouts of text and hex have different units
 }
 
-void Transcript::next_timestamps() {
+void Transcript::cycle_timestamps() {
     using enum Timestamps;
     timestamps_ = timestamps_ == clock ? delta : timestamps_ == delta ? off : clock;
 }

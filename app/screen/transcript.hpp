@@ -61,7 +61,7 @@ public:
     bool hex() const { return hex_; }
     // Switches the times of entries other than replies: from the clock to the time since the
     // previous entry, to none, and back to the clock.
-    void next_timestamps();
+    void cycle_timestamps();
 
     // The visible rows: at most `height`, of at most `width` columns each.
     std::vector<ui::Row> rows(int width, int height);

@@ -35,8 +35,8 @@ Transcript::Entry sent(std::string_view payload) {
 }
 
 void hide_times(Transcript& transcript) {
-    transcript.next_timestamps();
-    transcript.next_timestamps();
+    transcript.cycle_timestamps();
+    transcript.cycle_timestamps();
 }
 
 Transcript without_times(Transcript::Limits limits = {}) {
@@ -192,7 +192,7 @@ TEST_CASE("each kind of entry has its sign, and its time in the chosen style") {
             ++i;
         }
         CHECK(all_rows(transcript) == expected);
-        transcript.next_timestamps();
+        transcript.cycle_timestamps();
     }
     Transcript unchecked(false, false, {});
     add_each(unchecked);
@@ -202,7 +202,7 @@ TEST_CASE("each kind of entry has its sign, and its time in the chosen style") {
 
 TEST_CASE("a long pause is shown in whole seconds") {
     Transcript transcript(true, false, {});
-    transcript.next_timestamps();
+    transcript.cycle_timestamps();
     for (const auto after : {0s, 999s, 2000s}) transcript.append(note("a", after));
     CHECK(all_rows(transcript) ==
           std::vector<std::string>{" +0.000s - a", "+999.000s - a", "  +1001s - a"});

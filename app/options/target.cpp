@@ -64,7 +64,7 @@ std::string take_resource(std::string& text) {
 }
 
 // Refuses an invalid port, and removes the leading zeros of a number.
-void check_service(std::string& service, bool is_alone, bool may_be_0) {
+void normalize_service(std::string& service, bool is_alone, bool may_be_0) {
     const unsigned min = may_be_0 ? 0 : 1;
     const bool is_numeric = is_number(service);
     if (service.empty()) throw UsageError("a port is missing");
@@ -79,8 +79,8 @@ void check_service(std::string& service, bool is_alone, bool may_be_0) {
 }
 
 // Removes the brackets of an IPv6 address, and refuses an invalid host.
-void check_host(const std::string& text, const TargetForm& form, bool is_alone, bool lacks_port,
-                Target& to) {
+void normalize_host(const std::string& text, const TargetForm& form, bool is_alone,
+                    bool lacks_port, Target& to) {
     const bool is_v6 = numeric_family(text) == AF_INET6;
     const bool in_brackets = to.host.starts_with('[') && to.host.ends_with(']');
     if (in_brackets) to.host = to.host.substr(1, to.host.size() - 2);
@@ -112,9 +112,9 @@ void split_host_and_port(const std::string& text, std::vector<std::string>& word
         words.erase(words.begin());
     }
     const bool lacks_port = is_word && !is_alone && to.service.empty();
-    check_host(text, form, is_alone, lacks_port, to);
+    normalize_host(text, form, is_alone, lacks_port, to);
     if (!lacks_port)
-        check_service(to.service, is_alone, form.lone_port);
+        normalize_service(to.service, is_alone, form.lone_port);
     else if (!form.lone_host)
         throw UsageError(in_quotes(text) + " needs a port: write HOST PORT or HOST:PORT");
 }

@@ -30,7 +30,7 @@ enum Ability : unsigned { again = 1, size = 2, pieces = 4, many = 8, cr = 16 };
 
 struct Cause {
     std::string text = {};  // what the evidence proves, as a clause; empty without evidence
-    unsigned lacks = 0;     // the missing abilities
+    unsigned missing = 0;   // flags of Ability
 };
 
 struct Failed {
@@ -511,10 +511,10 @@ Cause cause_of_values(Examination& exam) {
         const std::string_view part = exam.payload_of(reply);
         if (reply == exam.reply(payload)) continue;
         const std::string name = byte_text(payload, 1);
-        const unsigned lacks = byte == '\r' ? cr : 0U;
-        if (part == "ab") return {name + " is removed", lacks};
+        const unsigned missing = byte == '\r' ? cr : 0U;
+        if (part == "ab") return {name + " is removed", missing};
         if (part == "a" || part.starts_with("a\r") || part.starts_with("a\n"))
-            return {name + (byte == 0 ? " ends its strings" : " ends its messages"), lacks};
+            return {name + (byte == 0 ? " ends its strings" : " ends its messages"), missing};
     }
     const auto echoes = [&](const char* payload) {
         return answer(exam, payload) == exam.reply(payload);
@@ -596,8 +596,8 @@ bool still_answers(const Check& echo, Examination& exam) {
 void explain(Failed& failed, const Check& check, std::vector<Failed>& roots, unsigned able,
              Examination& exam) {
     for (const Failed& each : roots) {
-        const bool same = each.how == failed.how || each.cause.lacks == size;
-        if (!same || (each.cause.lacks & check.needs) == 0) continue;
+        const bool same = each.how == failed.how || each.cause.missing == size;
+        if (!same || (each.cause.missing & check.needs) == 0) continue;
         failed.see = each.number;
         return;
     }
@@ -606,7 +606,7 @@ void explain(Failed& failed, const Check& check, std::vector<Failed>& roots, uns
     } catch (const Failed&) {
     }
     if (exam.late || exam.over()) failed.cause = {};
-    if (failed.cause.text.empty()) failed.cause.lacks = check.needs & ~able;
+    if (failed.cause.text.empty()) failed.cause.missing = check.needs & ~able;
     roots.push_back(failed);
 }
 

@@ -32,16 +32,16 @@ namespace {
 // status. A damaged recording is shown up to the damage.
 int await_recording(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& session = options.run.session;
-    const bool shown = options.line.has("read");
+    const bool is_shown = options.line.has("read");
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
     const ev::Time begun_at = loop.read_clock();
     Recording recording = read_recording(loop, options.recording_file,
-                                         {!shown, session.max_frame}, session.max_time);
+                                         {!is_shown, session.max_frame}, session.max_time);
     session.time_spent = loop.read_clock() - begun_at;
     signo = ending.signo();
     if (signo != 0) return cannot_run;  // the signal decides the status
-    const bool usable = shown && (recording.framing || !recording.events.empty());
-    if (!recording.trouble.text.empty() && !usable) return print_trouble(recording.trouble);
+    const bool is_usable = is_shown && (recording.framing || !recording.events.empty());
+    if (!recording.trouble.text.empty() && !is_usable) return print_trouble(recording.trouble);
     use_recording(options, std::make_shared<const Recording>(std::move(recording)));
     return success;
 }

@@ -131,8 +131,8 @@ bool Dialogue::take_answer(std::string_view& received) {
     const std::string_view answer = next.kind == Kind::error ? received : next.payload;
     received.remove_prefix(next.used);
     consumed_ += next.used;
-    const bool greeting = next.kind == Kind::stray && !service_;
-    std::string prefix = (greeting ? "greeting" : step().note) + ": ";  // of the first line
+    const bool is_greeting = next.kind == Kind::stray && !service_;
+    std::string prefix = (is_greeting ? "greeting" : step().note) + ": ";  // of the first line
     for (std::string_view rest = answer.substr(0, max_noted); !rest.empty();) {
         const std::size_t end = std::min(rest.find("\r\n"), rest.size());
         notes_.push_back(std::exchange(prefix, "") + std::string(rest.substr(0, end)));
@@ -144,7 +144,7 @@ bool Dialogue::take_answer(std::string_view& received) {
         if (is_news || begins_with(answer, service_->delay)) return true;
         if (!begins_with(answer, step().right))
             refuse(answered() + " with: " + quoted + "; expected " + std::string(step().right));
-    } else if (greeting) {
+    } else if (is_greeting) {
         if (!step().frame.empty()) return true;
     } else if (!answer.empty() &&
                framing_.error_bytes.find(answer[0]) != framing_.error_bytes.npos) {

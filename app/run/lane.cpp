@@ -290,13 +290,13 @@ private:
     }
 
     // Counts and reports why the connection is closed or waits for a retry. The end of a
-    // waiting connection was already `counted` when it began to wait.
-    void on_ended(bool counted) {
+    // waiting connection was already counted when it began to wait.
+    void on_ended(bool is_counted) {
         const bool waits = session.state() == State::waiting;
         bufio::End end = session.end();
         const int status = exit_status(end);
         if (!waits) source().closed();
-        if (!counted) {
+        if (!is_counted) {
             // All connections get the same sentence, which contains no counts.
             if (end.reason == Reason::closed_early && options_.connections > 1)
                 end = {end.reason, end.by, session.options().early_close};

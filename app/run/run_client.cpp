@@ -128,8 +128,8 @@ RunProgress RunClient::progress() {
         now.elapsed = std::max(loop_.now() - *results.first_sent_at, ev::Duration::zero());
     }
     if (run_.over()) now.phase = RunProgress::Phase::ending;
-    if (over_) now.phase = RunProgress::Phase::ended;
-    if (over_) now.elapsed = std::chrono::round<std::chrono::seconds>(results.elapsed());
+    if (is_complete_) now.phase = RunProgress::Phase::ended;
+    if (is_complete_) now.elapsed = std::chrono::round<std::chrono::seconds>(results.elapsed());
     now.required = judge(results, options_.report.required);
     if (run.pace) {
         constexpr ev::Duration recent = RecentRate::span;
@@ -168,7 +168,7 @@ void RunClient::continued() {
 
 // Finishes gracefully at the first ^C. The second ^C kills the program.
 void RunClient::interrupted() {
-    if (over_) return loop_.stop();
+    if (is_complete_) return loop_.stop();
     if (std::exchange(interrupted_, true)) std::raise(SIGINT);
     if (options_.run.session.stays_open) return run_.close();
     run_.finish();
@@ -177,7 +177,7 @@ void RunClient::interrupted() {
 void RunClient::quit(int signo) {
     outcome_.signo = signo;
     run_.close();
-    if (over_) loop_.stop();
+    if (is_complete_) loop_.stop();
 }
 
 // Reports the first bad reply immediately, because its text may suggest a remedy. Pauses the
@@ -188,7 +188,7 @@ void RunClient::turn_ended() {
     const RunOptions& run = options_.run;
     const Results& results = run_.results();
     SummaryParts& printed = outcome_.summary_parts;
-    if (run.session.listens() && !over_)
+    if (run.session.listens() && !is_complete_)
         while (printed.failures_printed < results.failures.size())
             print_error(results.failures[printed.failures_printed++].text);
     if (!load() && !printed.reply_problem_printed && !results.reply_problem_sentence.empty()) {
@@ -201,13 +201,14 @@ void RunClient::turn_ended() {
     }
     const Output& output = reporter_.output();
     const bool out_of_time = limit_timer_ && !limit_timer_.pending();
-    if (!over_ && (output.error() != 0 || (out_of_time && run.length))) run_.close();
+    if (!is_complete_ && (output.error() != 0 || (out_of_time && run.length))) run_.close();
     const bool pause = output.pending() > (paused_ ? input_high_water / 4 : input_high_water);
     if (pause != paused_) run_.pause(pause);
     paused_ = pause;
-    if (run_.ended() && !over_) complete();
+    if (run_.ended() && !is_complete_) complete();
     if (page_) page_->turn_ended();
-    if (over_ && !page_ && (outcome_.signo != 0 || output.done() || out_of_time)) loop_.stop();
+    if (is_complete_ && !page_ && (outcome_.signo != 0 || output.done() || out_of_time))
+        loop_.stop();
 }
 
 // Returns how long replies, closing the connections and our output may take after the run's
@@ -222,7 +223,7 @@ ev::Duration RunClient::time_after_sending() const {
 
 // Completes the journal first, because its errors affect the status in the end object.
 void RunClient::complete() {
-    over_ = true;
+    is_complete_ = true;
     interval_timer_ = {};
     progress_timer_ = {};
     diagnostics().clear_temporary();

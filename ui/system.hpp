@@ -14,7 +14,7 @@
 #    define UI_HAS_MEMFD 0
 #endif
 
-// The greatest signal number plus one. POSIX defines no name for it.
+// The greatest signal number plus one. POSIX had no name for it before 2024.
 #ifdef NSIG
 #    define UI_SIGNALS NSIG
 #else

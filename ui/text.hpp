@@ -36,7 +36,7 @@ struct Cell {
 };
 
 // Splits bytes into cells on demand, so that a long message costs no more than its visible
-// part. The bytes must outlive it.
+// part. The bytes must outlive the object.
 class Cells {
 public:
     explicit Cells(std::string_view bytes, std::size_t from = 0);

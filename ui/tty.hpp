@@ -39,8 +39,8 @@ std::string terminal_trouble();
 // everything is sent. A sequence is empty if the terminal must not receive it.
 struct ModeSequences {
     std::string save;  // saves the wheel's mode, for `restore`; send it before `enable`
-    // Turns bracketed paste on. Also stops the mouse wheel from sending arrow keys, its default
-    // on the alternate screen, because they would put older lines into the input line.
+    // Turns bracketed paste on. Also stops the mouse wheel from sending arrow keys, as it does
+    // by default on the alternate screen: arrow keys would put older lines into the input line.
     std::string enable;
     // Restores all of these modes in any state of the terminal, even within a frame or after a
     // truncated sequence.

@@ -83,7 +83,7 @@ int Conversation::report() {
     return outcome.status();
 }
 
-// The messages of the recording have counts of their own.
+// The messages of the recording count in `recorded_results_`, apart from those of the session.
 void Conversation::begin() {
     using std::chrono::system_clock;
     if (const Recording* const shown = options_.recording.get()) {

@@ -53,12 +53,12 @@ protected:
     // Sends the line, queues it until there is a connection, or calls line_refused(). Connects
     // again if reconnects_to_send().
     void send(const std::string& line);
-    std::size_t sent_together() const { return sent_together_; }  // messages of the last text
+    std::size_t sent_together() const { return sent_together_; }  // messages in the last text
     std::size_t queued_lines() const { return queued_lines_.size(); }
 
-    // Half-closes the connection, and stops the loop once all messages are answered.
-    // A later disconnect() or reconnect() cancels quitting. If the connection is not open, acts
-    // like quit().
+    // Calls Session::finish(), which waits for replies, and stops the loop once the session
+    // ends. A later disconnect() or reconnect() cancels quitting. If the connection is not
+    // open, acts like quit().
     void quit_when_answered();
     // Closes the connection, and stops the loop once the session has reported the end.
     void quit();

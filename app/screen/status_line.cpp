@@ -179,7 +179,7 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
     if (!options.listens() || session.state() != State::dialing)
         add(open ? Priority::target : Priority::mode, ui::printable(options.target()));
     const bool refused =
-        session.end().reason == bufio::Reason::pin;  // the connection was not used
+        session.end().reason == bufio::Reason::pin;  // TLS facts exist, but no message was sent
     if (const bufio::TlsFacts* const tls = session.tls();
         tls && !tls->version.empty() && !refused)
         add_tls(add, *tls);

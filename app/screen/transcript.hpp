@@ -45,7 +45,7 @@ public:
     };
 
     // If replies are `checked`, right ones are marked. With `resp`, replies are Redis values,
-    // which are shown as by redis-cli except in the hex view.
+    // which are shown as by redis-cli, except in the hex view or if long or bad.
     Transcript(bool checked, bool resp, Limits limits)
         : replies_checked_(checked), resp_(resp), limits_(limits) {}
 

@@ -1,5 +1,5 @@
 // A histogram of durations, modeled on HdrHistogram. The width of its buckets grows with the
-// duration. So memory is bounded (58 KiB), and the relative error of a percentile is at most
+// duration. So memory is bounded (57 KiB), and the relative error of a percentile is at most
 // 1/128. Memory is allocated for the octaves from the shortest to the longest duration.
 // Recording allocates only when this range grows.
 //
@@ -29,8 +29,8 @@ struct Buckets {
     // Covers every duration, up to 2^63 - 1 ns.
     static constexpr std::size_t count = (64 - steps_log) << steps_log;
 
-    // The lowest 2^(steps_log + 1) buckets hold one nanosecond each. Above, the highest
-    // steps_log + 1 bits of the value select the bucket.
+    // The lowest 2^(steps_log + 1) buckets hold one nanosecond each. Above, the number of bits
+    // in the value, and the highest steps_log + 1 of them, select the bucket.
     static constexpr std::size_t index(std::uint64_t nanoseconds) {
         const auto width = static_cast<unsigned>(std::bit_width(nanoseconds));
         const unsigned shift = std::max(width, steps_log + 1) - steps_log - 1;
@@ -60,7 +60,7 @@ public:
     void record(ev::Duration duration, std::uint64_t times = 1);
     void add(const Histogram& other);
     // Returns the durations recorded since this histogram equalled `earlier`. Each counts as
-    // the longest duration of its bucket.
+    // the longest duration of its bucket, but at most as max().
     Histogram since(const Histogram& earlier) const;
 
     std::uint64_t count() const { return count_; }

@@ -13,7 +13,7 @@ namespace {
 
 // --- The summary.
 
-// With fewer round trips, each percentile would be the time of a single message.
+// With fewer round trips, the 95th percentile would equal the maximum.
 constexpr std::uint64_t min_count_for_percentiles = 20;
 
 std::string number(std::uint64_t count, const char* thing) {
@@ -43,7 +43,7 @@ std::string datagrams_text(const Results& results) {
     return number(results.duplicates, "duplicate") + number(results.reordered, "reordered");
 }
 
-// Returns these percentiles and the maximum: "0.05/0.21/0.40 ms".
+// Returns the percentiles for `percents`, and the maximum, such as "0.05/0.21/0.40 ms".
 std::string times_text(const Histogram& times, std::initializer_list<double> percents) {
     std::string text;
     for (const double percent : percents)
@@ -93,11 +93,12 @@ std::vector<std::string> buckets_json(const Histogram& times) {
     return buckets;
 }
 
-// The statistics that the object contains. Others follow from its histograms.
+// The statistics in the end object. Its histograms let a reader compute others.
 constexpr const char* main_statistics[] = {"min", "mean",  "p50",    "p90", "p95",
                                            "p99", "p99.9", "p99.99", "max"};
 
-// Adds the counts of connections, or those of messages and the jitter of datagrams.
+// Adds the counts of connections if `of_connections`, otherwise those of messages and the
+// jitter of datagrams.
 void add_counts(JsonObject& object, const Results& results, bool of_connections) {
     for (const CountRow& row : count_rows)
         if (row.whole->of_connections == of_connections && row.whole->of(results))
@@ -190,7 +191,7 @@ std::string summary(const RunResults& results, const SummaryParts& parts) {
     if (!parts.listens) text += datagrams_text(results);
     if (parts.load && results.rate() > 0) text += ", " + rate_text(results.rate());
     text += round_trips_text(results);
-    // Adds the client's own faults.
+    // A client that sends late distorts the measurement, so the summary says by how much.
     const ev::Duration p50 = results.round_trips.percentile(50);
     const ev::Duration late = results.lateness.percentile(99);
     if (late > p50 / 10)
@@ -251,10 +252,10 @@ Trouble Outcome::decided() const {
     return faults.empty() ? failure_with(status) : Trouble{reply_bad_or_lost, faults};
 }
 
-// Returns all faults that no requirement tolerates, such as "2 bad, 1 lost", also those of the
-// warm-up. In a replay, unsolicited messages that differ from the recording are faults.
-// Duplicate datagrams are no faults. Other unsolicited messages are faults only if one of them
-// is stale.
+// Returns the faults of the run and its warm-up that no requirement tolerates, such as "2 bad,
+// 1 lost". Duplicate datagrams are no faults. Unsolicited messages are faults only if at least
+// one of them is stale. In a replay, unsolicited messages that are missing or not recorded are
+// faults, too, which no requirement can tolerate.
 std::string Outcome::faults_text() const {
     std::string faults;
     const auto add = [&faults](std::uint64_t count, std::string_view name) {
@@ -293,7 +294,7 @@ std::vector<std::string> Outcome::lines() const {
             lines.push_back(sentence + repeats_text(count));
     };
     add_repeated(results.lost_sentence, results.lost + results.warm_up.lost);
-    // A failure with a status has been repaired by a retry if the run did not fail.
+    // If the run did not fail, a retry has repaired each failure with a nonzero status.
     const bool shows_all = failed || summary_parts.load;
     std::size_t kinds = 0;
     for (std::size_t i = summary_parts.failures_printed; i < results.failures.size(); ++i) {
@@ -304,7 +305,8 @@ std::vector<std::string> Outcome::lines() const {
     if (kinds > max_kinds)
         lines.push_back(std::to_string(kinds - max_kinds) +
                         " other kinds of failures (--json lists them all)");
-    // Messages are usually unsent because of a failure, so they follow it.
+    // A failure is the usual reason for unsent messages, so their sentence follows the
+    // failures.
     add_repeated(results.unsent_sentence, results.unsent + results.warm_up.unsent);
     for (const Trouble& trouble : troubles) lines.push_back(trouble.text);
     std::vector<std::string> held;

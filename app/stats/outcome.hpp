@@ -16,7 +16,7 @@ namespace yodel {
 // Selects the parts of a summary, and the words in it.
 struct SummaryParts {
     bool expects_any = false;            // "answered" instead of "echoed"
-    bool listens = false;                // only the messages in each direction
+    bool listens = false;                // only how many messages were sent and received
     bool load = false;                   // include the rate and all failures
     bool reply_problem_printed = false;  // the sentence about a bad reply was printed
     std::size_t failures_printed = 0;    // how many failures were printed already
@@ -25,13 +25,14 @@ struct SummaryParts {
 };
 
 // Returns "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms",
-// with remarks. With fewer than 20 round trips, it contains no percentiles. For a probe: "120
-// connections opened, 0 failed, 1.2k/s; connect p50/p99/max 0.04/0.1/0.2 ms, handshake
-// 0.5/1.1/2.3 ms, 10 full, 110 resumed".
+// with remarks. With fewer than 20 round trips, the text contains no percentiles. For a probe,
+// returns "120 connections opened, 0 failed, 1.2k/s; connect p50/p99/max 0.04/0.1/0.2 ms,
+// handshake 0.5/1.1/2.3 ms, 10 full, 110 resumed".
 std::string summary(const RunResults& results, const SummaryParts& parts = {});
 // Returns "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms", for a run in progress.
 std::string progress_text(const Results& results);
-// Returns the object about a second of a load. `recent` contains the main times of that second.
+// Returns the object that a load prints after each second. Counts are totals since the start,
+// but `recent` contains only the main times of the last second.
 JsonObject interval_object(const Results& results, std::uint64_t second,
                            const Histogram& recent);
 
@@ -45,8 +46,9 @@ struct Outcome {
     std::string reason = "closed";  // why the run ended, if nothing failed
 
     // Returns the exit status, and its cause as the text. The first of these decides: a signal,
-    // as a shell reports it; a failed connection; trouble; a failed requirement, or a fault
-    // such as a bad or lost reply or an unsent message, each with status 1.
+    // with the status that a shell reports; a failed connection; a trouble; a failed
+    // requirement; a fault, such as a bad or lost reply or an unsent message. The last two have
+    // status 1. Requirements may tolerate faults, and connections that never opened.
     Trouble decided() const;
     int status() const { return decided().status; }
 

@@ -67,7 +67,7 @@ struct Parser {
                                      error.what()};
         }
         if (!recording.framing) return;
-        // Messages are recorded when their fate is known.
+        // A message is recorded when its fate is known, so the lines are not sorted by time.
         const auto place = [](const StoredEvent& event) {
             return std::pair(event->at, event->message.id);
         };
@@ -96,7 +96,7 @@ struct Parser {
         end_reason = object.text_or_empty("reason");
     }
 
-    // The result of a load begins with objects that have no payloads.
+    // A load prints other objects before its end object, which contains the samples.
     void parse_begin(const std::string& type, const JsonValue& object) {
         if (type == "recording") return parse_header(object);
         if (use.replay) refuse("this is not a recording (yodel --json prints one)");
@@ -153,7 +153,8 @@ struct Parser {
         add(std::move(event), has_id && (is_new || !late));
     }
 
-    // The messages of several connections are shown one after another.
+    // Messages of several connections overlap in time, so each is directly followed by its
+    // fate.
     void parse_samples(const JsonValue& samples) {
         set_started(samples.text("started"));
         std::multimap<ev::Time, StoredEvent> events;
@@ -170,7 +171,7 @@ struct Parser {
         recording.started = parse_timestamp(text).value_or(recording.started);
     }
 
-    // Adds the fate of a message, and before it the sending, if requested.
+    // Adds the fate of a message. If `sending`, first adds its sending, unless it is unsent.
     void add(StoredEvent event, bool sending) {
         silent = false;
         Event sent = *event;
@@ -194,7 +195,7 @@ struct Parser {
     bool ended = false;
     std::uint64_t first_id = 1;
     std::set<std::uint64_t> ids = {};
-    ev::Time latest = {};  // of the events
+    ev::Time latest = {};  // time of the latest event
     std::string end_reason = {};
 };
 

@@ -41,7 +41,7 @@ struct JournalFile {
     bool empty() const { return path.empty(); }
     const char* kind() const { return recording ? "recording" : "transcript"; }
 
-    std::string path;  // empty if there is none
+    std::string path;  // empty if there is no file
     bool recording = path.ends_with(".json");
 };
 
@@ -60,8 +60,9 @@ public:
     void add_connection(const Session& session) {
         if (is_recording()) put(connection_object(session).str() + "\n");
     }
-    // Adds the lines of an event or, to a recording, the object with a message's fate. With
-    // Expect::none, sending is the fate. Returns true if it has added an object to a recording.
+    // Adds the lines of an event to a transcript. To a recording, adds an object if the event
+    // is a message's fate or an unsolicited message. With Expect::none, the sending is the
+    // fate. Returns true if an object was added.
     bool add_event(const Event& event);
     bool flush();  // returns false if the journal has failed
     // Writes the rest, and waits a moment for a slow reader. Call it before deciding the exit
@@ -81,21 +82,22 @@ private:
     Output output_;
     const ev::Time start_;
     const std::uint64_t first_;  // id of the first recorded message
-    const bool records_sent_;    // with Expect::none, because messages have no other fate
+    const bool records_sent_;    // true with Expect::none: messages have no other fate
 };
 
 // --- Reading
 
 struct Recording {
     std::string name;                                    // the path, or "standard input"
-    std::chrono::system_clock::time_point started = {};  // if unknown, the file's time
+    std::chrono::system_clock::time_point started = {};  // if unknown, the file's time, or now
     const Framing* framing = nullptr;                    // null if this is not a recording
-    std::optional<Expect> expect = {};                   // none if unknown
-    // Sorted by time, which counts from ev::Time{}. A message is `sent`, with the reply that
-    // it expects in a replay, and has its fate in a later event. Connections and the end are
-    // notes. The samples of a load are in order of sending, each with its fate.
+    std::optional<Expect> expect = {};                   // no value if unknown
+    // Sorted by time, which counts from ev::Time{}. A message has an event with Fate::sent,
+    // unless it is unsent, and a later event with its fate. In a replay, the first of them
+    // contains the expected reply. Connections and the end are notes. The samples of a load are
+    // sorted by their sending, and each is directly followed by its fate.
     std::vector<StoredEvent> events = {};
-    // Names the line at which the reading ended. No later line has an event.
+    // Set if reading failed. Names the line if a line was invalid. Later lines have no events.
     Trouble trouble = {};
 };
 
@@ -107,8 +109,9 @@ struct RecordingUse {
 // Parses the text of a recording, or of a load with samples. The recording must have a name.
 void parse_recording(Recording& recording, std::string_view text, const RecordingUse& use);
 
-// Reads a file of at most 256 MiB; "-" is standard input. Runs the loop until all of it has
-// arrived. If `max_time` passes first or the loop is stopped, sets Recording::trouble.
+// Reads a file of at most 256 MiB; "-" is standard input. Runs the loop until the whole file
+// has arrived. Sets Recording::trouble on failure, also if `max_time` passes or the loop is
+// stopped before that.
 Recording read_recording(ev::Loop& loop, const std::string& path, const RecordingUse& use,
                          std::optional<ev::Duration> max_time);
 

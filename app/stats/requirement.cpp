@@ -10,7 +10,7 @@ namespace yodel {
 
 namespace {
 
-// What to compare a figure with, by its kind.
+// What a user may compare a figure with, indexed by Figure::Kind.
 constexpr const char* operands[] = {"a duration with its unit (us, ms, s, m or h), such as 5ms",
                                     "a number, or a percentage such as 0.1%",
                                     "a number per second, such as 10k"};
@@ -74,8 +74,9 @@ std::optional<double> Requirement::parse_value(std::string_view text) const {
     return parse_rate(text);
 }
 
-// A failure does not name the requirement: "was 7.2ms", "no reply was timed". The number of
-// messages sent is always a measurement; other counts prove nothing if their total is 0.
+// A failure does not name the requirement, for example "was 7.2ms" or "no reply was timed". The
+// count `sent` is always measured. A percentage or another count proves nothing if its total
+// is 0.
 Requirement::Verdict Requirement::measure(const Results& results) const {
     Verdict judged{.clause = clause_, .figure = figure_.name, .measured = {}, .failure = {}};
     std::optional<double> value = figure_.value(results);
@@ -126,8 +127,8 @@ Requirement::Verdict Requirement::judge(const RunResults& results) const {
     return judged;
 }
 
-// Writes the value with enough digits to show whether the requirement holds. A time has the
-// unit of the limit, or a smaller one.
+// Writes the value with enough digits to show whether the requirement holds. The unit of a time
+// suits the limit or, if that is shorter, the value.
 std::string Requirement::value_text(double value) const {
     const double least = limit_ > 0 ? std::min(value, limit_) : value;
     double unit = 1;

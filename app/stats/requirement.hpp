@@ -1,10 +1,11 @@
 // Checks requirements on the results of a run: `p99<5ms`, `lost<0.1%`, `rate>10k`.
 //
 // A clause is NAME OP VALUE. NAME is a figure: a count, a statistic of times, perhaps with a
-// prefix (app/stats/results.hpp), rate or jitter, or lateness for its p99.
+// prefix (app/stats/results.hpp), rate or jitter, or lateness, which means lateness_p99.
 // OP is one of < <= > >= =. VALUE is a duration, a count, or a rate; a count may also be a
-// percentage of the messages sent, the messages due, or the attempts to connect. Numbers may
-// end with k, M or G, powers of 1000. Blanks may surround each of the three.
+// percentage of the messages sent, the messages due, the attempts to connect, or the TLS
+// handshakes. Numbers may end with k, M or G, powers of 1000. Blanks may surround NAME, OP and
+// VALUE.
 #pragma once
 
 #include "app/stats/results.hpp"
@@ -25,7 +26,7 @@ public:
         std::string clause;
         std::string figure;
         std::string measured;  // value as text; empty if not measured
-        std::string failure;   // "required p99<5ms, was 7.2ms"; empty if it holds
+        std::string failure;   // "required p99<5ms, was 7.2ms"; empty if the clause holds
         // The rate up to which the requirement held, if it was checked for each step of a
         // climb; 0 if it failed in the first step.
         std::optional<double> held = {};

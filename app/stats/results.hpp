@@ -2,8 +2,9 @@
 // keeps counts. To add a count, add a member to Results and a row; to add times, add a
 // histogram and a row.
 //
-// Each thread of a run owns its RunResults, and add() adds these up. Counting a message does
-// not allocate; a new kind of failure and a new sample do.
+// Each thread of a run owns a RunResults object, and add() merges such objects. Counting a
+// message allocates only if a histogram or `jitters` must grow; a new kind of failure and a new
+// sample always allocate.
 //
 // A late reply moves its message from `lost` to `echoed` or `bad`, and also counts it as
 // `late`. A message that this program did not send, because of its own limit or the end of the
@@ -53,23 +54,24 @@ struct Results {
     std::uint64_t late = 0;         // answered after the reply timeout; also echoed or bad
     std::uint64_t unsolicited = 0;  // messages from the server that answer nothing
     std::uint64_t stale = 0;        // unsolicited messages after the connection's first echo
-    std::uint64_t duplicates = 0;   // duplicate replies
+    std::uint64_t duplicates = 0;   // further replies to an answered message
     std::uint64_t reordered = 0;    // replies that arrived after those to later messages
     Histogram round_trips;
-    // Delay of each message's write after its planned time; empty without planned times.
+    // Delay of each message's write after its planned time; empty if no message has such a
+    // time.
     Histogram lateness;
     // Messages per second, as planned and as the client sent them.
-    std::optional<double> planned_rate;  // none without planned times
+    std::optional<double> planned_rate;  // no value if no message has a planned time
     double reached_rate = 0;
 
     bool over_datagrams = false;  // messages are datagrams
-    std::vector<Jitter> jitters;  // by the connection's number; empty without transits
+    std::vector<Jitter> jitters;  // by connection number; empty if no datagram was timed
 
     // A recording is replayed. Replies as recorded count as echoed, other replies as bad.
     bool is_replay = false;
     std::uint64_t as_recorded = 0;  // unsolicited messages that the recording contains
-    std::uint64_t unrecorded = 0;   // unsolicited messages that it does not contain
-    std::uint64_t missing = 0;      // its unsolicited messages that did not arrive
+    std::uint64_t unrecorded = 0;   // unsolicited messages that the recording does not contain
+    std::uint64_t missing = 0;      // recorded unsolicited messages that did not arrive
 
     // Connections.
     bool is_probe = false;       // the run sends no messages, and counts connections instead
@@ -77,12 +79,12 @@ struct Results {
     std::uint64_t opened = 0;
     std::uint64_t open = 0;                // connections that are open now
     std::uint64_t failed = 0;              // attempts that never opened
-    std::uint64_t handshakes_full = 0;     // TLS handshakes of connections that opened
+    std::uint64_t handshakes_full = 0;     // TLS handshakes without an earlier session
     std::uint64_t handshakes_resumed = 0;  // TLS handshakes that resumed an earlier session
     Histogram connect_times;               // one time per connection that opened
     Histogram handshake_times;
-    // Of all ended connections: the sum of the retransmits, and the minimum of each other fact.
-    // Unset if unknown.
+    // Facts about all ended connections: retransmits are summed up, and of each other fact only
+    // the minimum is kept. No value if unknown.
     std::optional<bufio::TcpFacts> tcp;
 
     // A kind of connection failure. The text may contain bytes that a peer chose.
@@ -94,7 +96,8 @@ struct Results {
 
         bool operator==(const Failure&) const = default;
     };
-    // Failures by first occurrence. At most `max_failures` texts are distinguished.
+    // Sorted by first occurrence. If there are more kinds than `max_failures`, the last element
+    // becomes "other failures", and counts all further kinds.
     std::vector<Failure> failures;
     static constexpr std::size_t max_failures = 100;
 
@@ -110,7 +113,7 @@ struct Results {
     // first attempt to connect began, and when the last connection opened.
     std::optional<ev::Time> first_sent_at;
     ev::Time last_answered_at{};
-    // The UTC time since 1970 is the sum of this offset and either of these two times.
+    // Add this offset to first_sent_at or last_answered_at to get the UTC time since 1970.
     ev::Duration utc_offset = system_clock_offset();
     // Delay of the start after the requested time; none if no start was requested.
     std::optional<ev::Duration> late_start;
@@ -121,7 +124,7 @@ struct Results {
     int failed_status = 0;
 
     void add(const Event& event);
-    // Without `tls`, the handshake is not counted as full or resumed.
+    // If `tls` is false, the handshake does not count as full or resumed.
     void count_opened(ev::Duration connect_time, std::optional<ev::Duration> handshake_time,
                       bool resumed = false, bool tls = true);
     // Counts a failure of an open connection, or of an attempt, which then counts as failed.
@@ -138,14 +141,15 @@ struct Results {
     }
     // Returns the time of the first message, or 1970 if it is unknown.
     std::chrono::system_clock::time_point began() const;
-    // Returns the time from the first message to the last reply, or zero without a reply.
+    // Returns the time from the first message to the last reply, or zero if no reply arrived.
     ev::Duration elapsed() const;
     // Returns the number of right replies or, in a probe, of opened connections.
     std::uint64_t achieved_count() const { return is_probe ? opened : echoed; }
     double rate() const;  // achieved_count() per second
     ev::Duration jitter() const;
-    // Returns true if the client sent all due messages, the last of them late by at most 5 % of
-    // the run or, in a short run, by `tolerated_lateness`.
+    // Returns true if no rate was planned, or if the client reached it: all due messages were
+    // sent, and the last was late by at most 5 % of the run, or by `tolerated_lateness` if that
+    // is longer.
     bool reached_planned_rate() const;
 
     void add(const Results& other);
@@ -157,7 +161,7 @@ private:
 
 // The total that percentages of a count refer to. If it is 0, they prove nothing.
 struct Whole {
-    // Returns none if the count is not measured. It is then not in JSON.
+    // Returns none if the count is not measured. JSON then omits the count.
     std::optional<std::uint64_t> (*of)(const Results&);
     const char* empty_reason;  // why the total is 0, as a clause
     const char* unmeasured_reason = "";
@@ -191,21 +195,21 @@ struct Figure {
     Kind kind = Kind::time;
     const char* unmeasured_reason = "";  // why there is no value, as a clause
     bool of_connections = false;         // it can be measured only for the whole run
-    const CountRow* count = nullptr;     // a count
-    const TimesRow* times = nullptr;     // a statistic of times
+    const CountRow* count = nullptr;     // null unless the figure is a count
+    const TimesRow* times = nullptr;     // null unless the figure is a statistic of times
 
-    // Returns the value in nanoseconds, as a count, or per second, or none if it was not
-    // measured.
+    // Returns the value: nanoseconds, a count, or a number per second, by `kind`. Returns none
+    // if the figure was not measured.
     std::optional<double> value(const Results& results) const;
 };
 
 // Returns the statistic of the times: min, mean, max, or pN, the Nth percentile with 0 < N <
-// 100. Returns none if the name is none of these.
+// 100. Returns none for any other name.
 std::optional<ev::Duration> statistic(const Histogram& times, std::string_view name);
 std::optional<Figure> find_figure(std::string_view name);
 
-// Returns the most important times of a run: round trips or, in a probe, handshakes if there
-// are any, otherwise connect times.
+// Returns the row of the most important times of a run: round trips unless the run is a probe.
+// In a probe, handshake times if there are any; otherwise connect times.
 const TimesRow& main_times(const Results& results);
 
 // Returns the main times since `seen`, and sets `seen` to all of them.
@@ -236,9 +240,9 @@ private:
     List bad_;
 };
 
-// The results of a run, without its warm-up. Also contains the results of the warm-up and, if
-// the rate climbs, of each step of the climb. A message belongs to the time for which it was
-// planned, whenever it is answered. So a step shows whether the service can sustain its rate.
+// The results of a run after its warm-up. Members contain the results of the warm-up and, if
+// the rate climbs, of each step of the climb. A message counts at its planned time, even if the
+// reply arrives in a later step. So a step shows whether the service can sustain its rate.
 struct RunResults : Results {
     // The rate climbs evenly, in messages per second.
     struct Climb {
@@ -247,8 +251,8 @@ struct RunResults : Results {
         ev::Duration length{};
         ev::Duration ended{};  // no message was planned after this time
 
-        // Returns the length of a step: a second or, so that memory is bounded, more whole
-        // seconds in a climb of more than `max_steps` seconds.
+        // Returns the length of a step in whole seconds: one, or more if the climb would
+        // otherwise have more than `max_steps` steps.
         ev::Duration step() const;
     };
     static constexpr std::int64_t max_steps = 600;

@@ -44,7 +44,8 @@ struct WrongProgram : UsageError {
     using UsageError::UsageError;
 };
 
-// A file that cannot be read or written, or has a fault. what() is one clause that names it.
+// A file that cannot be read or written, or is invalid. what() is one clause that names the
+// file.
 struct FileError : std::runtime_error {
     // If the errno `code` is not 0, its meaning ends the text.
     FileError(int exit_status, const std::string& text, int code = 0)
@@ -55,8 +56,8 @@ struct FileError : std::runtime_error {
     int status;
 };
 
-// Returns the status for the end of a connection: 0 if it was clean, or caused by the user or
-// the program.
+// Returns the status for the end of a connection: 0 if the end was clean, if only the peer's
+// close was missing, or if the user or the program ended the connection.
 int exit_status(const bufio::End& end);
 
 // Returns "ended by SIGTERM", for example.

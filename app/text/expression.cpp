@@ -16,7 +16,7 @@ namespace {
 // caches, and that a hostile text can multiply.
 constexpr std::size_t max_bytes_since_compiled = 16 * 1024;
 
-// Selects the C locale for this thread while it lives.
+// While this object lives, its thread uses the C locale.
 class ByteLocale {
 public:
     ByteLocale() {

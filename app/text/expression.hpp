@@ -27,7 +27,7 @@ public:
 
     // Throws UsageError with the reason if the text is not an expression.
     explicit Expression(std::string text);
-    // Adds an expression whose matches find_all() also returns.
+    // Adds an expression whose matches find_all() also returns. matches() ignores it.
     void add(const std::string& text) { others_.emplace_back(text); }
 
     const std::string& text() const { return text_; }
@@ -52,7 +52,8 @@ private:
     mutable std::string examined_;                  // beginning of the text
 };
 
-// Returns the text to compare: unchanged without a mask, else masked and stored in `buffer`.
+// Returns the text itself if `mask` is null. Otherwise stores the masked text in `buffer`, and
+// returns a view of it.
 std::string_view comparable_text(const Expression* mask, std::string_view text,
                                  std::string& buffer);
 

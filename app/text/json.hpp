@@ -2,7 +2,7 @@
 //
 // The reader is strict by RFC 8259: no comments, trailing commas, invalid UTF-8 or duplicate
 // names. Its text need not be trusted, because nesting and the number of values are limited,
-// and reading takes linear time. A file with one object per line is read line by line.
+// and reading takes linear time. The caller splits a file with one object per line.
 #pragma once
 
 #include "app/text/units.hpp"
@@ -78,7 +78,7 @@ struct JsonValue {
     enum class Kind { null, flag, number, text, array, object };
 
     Kind kind = Kind::null;
-    std::string content = {};  // decoded text, digits of a number, or "true" or "false"
+    std::string content = {};  // decoded text, a number as written, "true", "false" or "null"
     std::vector<JsonValue> items = {};    // elements of an array or an object
     std::vector<std::string> names = {};  // names[i] is the name of items[i] in an object
 

@@ -42,7 +42,7 @@ bufio::Fd reopen(int fd) {
 
 Output::Output(int fd) : fd_(fd) {
     struct stat status {};
-    ::fstat(fd, &status);  // each write will report an error
+    ::fstat(fd, &status);  // for an invalid descriptor, each write will report an error
     is_socket_ = S_ISSOCK(status.st_mode);
     may_block_ = S_ISFIFO(status.st_mode) || ::isatty(fd) == 1;
     if (may_block_) owned_fd_ = reopen(fd);
@@ -178,8 +178,8 @@ std::string Diagnostics::remark_line(const std::string& text) const {
     return (timestamps_ ? date_text(now) + " " : "") + program_ + ": " + ui::printable(text);
 }
 
-// Drops a line that cannot be written, because the error cannot be reported elsewhere. The next
-// line is still tried, because a full disk may have space by then.
+// Drops the buffered lines if a write fails, because the error cannot be reported elsewhere.
+// Later lines are still tried, because a full disk may have space by then.
 void Diagnostics::flush() {
     output_.flush();
     if (output_.error() != 0) output_.clear();

@@ -45,7 +45,7 @@ public:
     }
     // Appends and flushes. Copies only the bytes that cannot be written now.
     void write(std::string_view bytes);
-    // Writes as much as the reader accepts now. The attached loop writes the rest.
+    // Writes as much as the reader accepts now. The loop, if attached, writes the rest.
     void flush();
     // Waits at most `max_time` until everything is written. Detaches from the loop. Must not be
     // called from a callback of the loop.
@@ -72,8 +72,8 @@ private:
 };
 
 // Writes whole lines to standard error without blocking. Lines are buffered until the reader
-// accepts them. Beyond 64 KiB they are dropped, and their count is written in their place once
-// there is space. Only the main thread may use it.
+// accepts them. Once a line does not fit in 64 KiB, lines are dropped until the buffer is
+// empty, and their number is written in their place. Only the main thread may use this class.
 class Diagnostics {
 public:
     // Form of a remark: "program: text", or the object {"text":"text"}.
@@ -95,7 +95,8 @@ public:
     // terminal's width, and omitted in a background job and while lines are buffered.
     void show_temporary(std::string text);
     void clear_temporary();
-    // Writes a text unchanged, unless lines are buffered. Does not allocate.
+    // Writes a text unchanged, unless lines are buffered. Allocates only if the reader does not
+    // accept the whole text now, or lines were dropped.
     void write_temporary(std::string_view text);
 
     void attach(ev::Loop& loop);

@@ -85,7 +85,7 @@ struct Event {
     // Number of messages with consecutive ids, which were sent or echoed together. The payload
     // of `message` extends to the end of the last one.
     std::size_t count = 1;
-    // The frames of a batch of echoes, as sent; null if the event is about a single reply.
+    // The frames of a batch of echoes, as sent; empty if the event is about one reply.
     std::string_view frames = {};
     bool unterminated = false;  // with Fate::sent, a last line without a newline
 };
@@ -165,8 +165,8 @@ std::string remark(const Event& event);
 inline constexpr std::size_t whole_payload = std::string_view::npos;
 
 struct EventForm {
-    // Bytes of each payload that are written. With 0, the object contains neither payloads nor
-    // the time of an event that has no message.
+    // Limit for the bytes written of each payload. With 0, the object contains neither payloads
+    // nor the time of an event that has no message.
     std::size_t max_payload = 0;
     bool connection = false;  // the object contains the number of the connection
 };

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t max_idle_capacity = 1024 * 1024;
 constexpr std::size_t max_idle_entries = 64;
 
-// A limit, because each right datagram is compared with all held ones.
+// Maximum number of held datagrams, because each right datagram is compared with all of them.
 constexpr std::size_t max_held_datagrams = 256;
 
 std::optional<std::uint64_t> number_of(std::string_view payload) {

@@ -246,7 +246,7 @@ private:
     std::uint64_t untimed_id_ = 0;  // messages up to this one have no round trip
     Entry taken_;                   // the messages removed last
     bool keeps_last_ = false;       // the last frame of taken_ stays in frames_
-    std::size_t forgotten_ = 0;     // messages forgotten just before the oldest one
+    std::size_t forgotten_ = 0;     // messages forgotten just before the oldest message
     // The number of this connection's last forgotten message, 0 without numbers; unset if no
     // message was forgotten.
     std::optional<std::uint64_t> forgotten_key_;

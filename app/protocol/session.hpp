@@ -99,7 +99,7 @@ public:
     bool peer_known() const {
         return connected() && (!lossy() || options_->listens() || stream_->bytes_read() > 0);
     }
-    std::string phase() const;                            // phase of connecting, in words
+    std::string phase() const;                            // while connecting, in words
     ev::Time state_since() const { return entered_at_; }  // when state() began
     const bufio::End& end() const { return end_; }
     bool out_of_time() const {

@@ -30,7 +30,7 @@ inline const char* word_of(Expect expect) {
     return expect_words[static_cast<std::size_t>(expect)];
 }
 
-// A waiting session will retry, and its end is the failure of the last attempt.
+// A waiting session will retry. Its end() tells why the last connection or attempt failed.
 enum class SessionState : std::uint8_t {
     idle,
     dialing,
@@ -60,8 +60,9 @@ struct SessionOptions {
     // With Expect::given: returns true for an unsolicited message that is expected now. Such a
     // message is not a bad reply. If there is no function, none is expected.
     std::function<bool(std::string_view)> expected_unsolicited = {};
-    ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and handshakes
-    // Limit for each reply, and for a server that reads none of our output (at least 1 s).
+    ev::Duration connect_timeout = std::chrono::seconds(10);  // until the session is open
+    // Limit for each reply and each pong. The limit for a peer that reads none of our output is
+    // the same, but at least 1 s.
     ev::Duration reply_timeout = std::chrono::seconds(5);
     // Limit from finish() until the peer closes its side.
     ev::Duration close_timeout = std::chrono::seconds(5);
@@ -86,7 +87,7 @@ struct SessionOptions {
     // closed, because its owner may still write replies.
     std::optional<ev::Duration> max_time = {};
     ev::Duration time_spent{};  // part of `max_time` that passed before the first connect()
-    // Says in End::what that the server closed while the user still wanted to send.
+    // End::what if the server closes early, but has answered all messages sent so far.
     const char* early_close = "closed the connection";
 
     // Returns true if the greeting is received during the handshake, so that none precedes the

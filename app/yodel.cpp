@@ -81,8 +81,8 @@ bufio::TlsContext tls_context(const YodelOptions& options) {
         {.certificate = tls.certificate, .key = tls.key, .key_log_file = tls.key_log_file});
 }
 
-// Like nc -l: passes bytes as they are, unless an option needs messages, and waits indefinitely
-// for the client to close.
+// Like nc -l: passes bytes as they are, unless an option needs messages. Without -q, waits
+// indefinitely for the client to close.
 void listen_in_pipe(YodelOptions& options) {
     Session::Options& session = options.run.session;
     const bool needs_messages =

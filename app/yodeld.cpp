@@ -94,7 +94,7 @@ private:
                 if (udp) announce_listening(address, true);
                 listening = true;
             } catch (const std::system_error& error) {
-                // This machine may lack an address of a name that has others.
+                // If a name has several addresses, this machine may lack some of them.
                 const int code = error.code().value();
                 const bool has_others = listening || &each != &wanted.back();
                 if (!has_others || (code != EADDRNOTAVAIL && code != EAFNOSUPPORT)) throw;

@@ -26,7 +26,8 @@ constexpr int width_with_names = 36;
 
 // A heat map has a title, an axis, and at least this number of rows between them.
 constexpr int min_map_rows = 2;
-// Facts beyond `min_facts` are dropped until the map has this number of rows.
+// Facts are dropped until the map, with title and axis, has this number of rows, or only the
+// first row of the page and `min_facts` - 1 facts are left.
 constexpr int preferred_map_rows = 9;
 constexpr int min_facts = 5;
 
@@ -194,8 +195,8 @@ std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) 
 
 // --- The heat map.
 
-// Adds the map in at most `height` rows, with a title and an axis. Omits the legend if it does
-// not fit.
+// Adds the map in at most `height` rows, including a title and an axis. Omits the legend if it
+// does not fit.
 void add_map(Rows& rows, const RunProgress& progress, const HeatMap& map, int height,
              int width) {
     const auto columns = static_cast<std::size_t>(std::max(width - scale_width, 1));

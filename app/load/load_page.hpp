@@ -67,8 +67,8 @@ struct LoadRates {
 };
 
 // Returns a page that fits into `size`: counts, rates, requirements, percentiles, failures, and
-// a heat map of the round trips. Omits the least important rows, and parts of rows, that do not
-// fit. At the end, it shows the rates of the whole run.
+// a heat map of the round trips. If space is short, omits the least important rows and parts of
+// rows. After the end of the run, shows the rates of the whole run instead of `rates`.
 Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map, ui::Size size);
 
 // Draws the load page, at most ten times a second. Keys: ^C ends the run, ^Z suspends, ^L

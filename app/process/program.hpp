@@ -19,15 +19,16 @@ namespace yodel {
 
 // Asks the system to end the waits of this thread, and of threads that it starts later, at
 // their exact time. By default, Linux ends them up to 50 us later, together with other timers.
-// Has no effect on other systems, or if the system refuses it. The program then runs later than
-// planned, and reports its lateness.
+// Has no effect on other systems, or if the system refuses. Waits may then end late, and the
+// program reports its lateness.
 void minimize_timer_slack();
 
 // Runs a program; must be the last call in main(). First opens closed standard descriptors.
 // Ignores SIGPIPE and SIGXFSZ, so that a write reports the error instead of ending the process.
 // `body` returns the exit status. If a signal is to end the program, `body` also sets `signo`,
-// and the signal is raised again. An exception becomes one sentence and its status. `name` is
-// the program's name in diagnostics. With `is_server`, the status is one that a server has.
+// and the signal is raised again. An exception is reported as one sentence, and decides the
+// status. `name` is the program's name in diagnostics. With `is_server`, the status
+// trust_unusable becomes own_certificate_unusable, and output_failed becomes cannot_run.
 int run_program(const char* name, const std::function<int(int& signo)>& body,
                 bool is_server = false);
 
@@ -60,12 +61,11 @@ std::size_t used_descriptors();
 // A file that contains the server's ports, for the program that started the server. The file
 // exists as long as this object.
 //
-// It is written under another name and then renamed, so that no program reads an incomplete
-// file.
-// It may replace a plain file, but not a link, FIFO, device or folder.
+// The file is written under another name and then renamed, so that no program reads an
+// incomplete file. It may replace a plain file, but not a link, FIFO, device or folder.
 class PortFile {
 public:
-    // Creates the file; without a path there is no file. Throws FileError, and
+    // Creates the file, unless the path is empty. Throws FileError, and
     // std::runtime_error if the path exists and is not a plain file.
     PortFile(const std::string& path, const std::string& text);
 
@@ -92,7 +92,7 @@ int run_program(const char* name, std::string_view backends, int argc, char* arg
         const DiagnosticsOnLoop on_loop(loop);
         return run(loop, std::move(options), signo);
     };
-    return run_program(name, std::ref(body), is_server);  // needs no memory
+    return run_program(name, std::ref(body), is_server);  // a reference needs no allocation
 }
 
 // Records the first signal that ends the program.

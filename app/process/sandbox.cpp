@@ -74,7 +74,7 @@ constexpr std::uint64_t control_device = bit(15);  // from version 5
 constexpr std::uint64_t bind_tcp = bit(0);         // from version 4
 constexpr std::uint64_t connect_tcp = bit(1);      // from version 4
 
-// Creates the file, because a rule covers only an existing file. Others may not read it,
+// Creates the file, because a rule covers only an existing file. Other users may not read it,
 // because it will contain a conversation.
 void make_if_missing(const std::string& path) {
     struct stat status {};
@@ -133,7 +133,8 @@ void allow_files(Ruleset& ruleset, const SandboxRules& rules) {
         ruleset.allow(folder_of(path), true, remove_file);
 }
 
-// Returns the version of the system's Landlock and its name, or 0 and why there is none.
+// Returns the version of the system's Landlock and "landlock 4", or 0 and "none: ..." with the
+// reason.
 std::pair<int, std::string> find_landlock(int max_version) {
     const long version = ::syscall(create_ruleset_call, nullptr, std::size_t{0}, version_flag);
     const bool refused = version < 0 && errno != ENOSYS && errno != EOPNOTSUPP;

@@ -28,10 +28,10 @@ struct SandboxRules {
 // The newest version of Landlock's interface that the sandbox uses.
 constexpr int newest_landlock = 5;
 
-// Enters the sandbox, for good. If the system has none, or refuses it, nothing changes. A
-// path that can't be opened gets no right, so using it later fails. Returns the state in a few
-// words: "landlock 4" with the version of the system's interface, or "none: ..." with the
-// reason. `max_version` imitates an older system in tests.
+// Enters the sandbox, for good. If the system has no sandbox or refuses it, the program keeps
+// its rights. A path that can't be opened gets no right, so using it later fails. Returns the
+// state in a few words: "landlock 4" with the version of the system's interface, or "none: ..."
+// with the reason. `max_version` imitates an older system in tests.
 std::string enter_sandbox(const SandboxRules& rules, int max_version = newest_landlock);
 
 // Returns what enter_sandbox() would return, without entering the sandbox.

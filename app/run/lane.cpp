@@ -54,7 +54,7 @@ constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
 // Returns "reply 3 differs from its message at byte 4 (expected o, got n)" or "reply 3 does not
 // match "^OK": ERR unknown", perhaps with a hint, or a sentence about a stale or duplicate
-// reply. Returns an empty text for other events.
+// reply. Returns an empty text for other events. The reply, if any, must not be right.
 std::string reply_problem(const Event& event, const Session::Options& options) {
     const Message& message = event.message;
     const Reply& reply = event.reply;
@@ -112,12 +112,12 @@ public:
     }
 
     Session session;
-    const std::unique_ptr<Source> own_source;  // or null to share the lane's
+    const std::unique_ptr<Source> own_source;  // null if the lane's source is shared
     std::uint64_t sent = 0;                    // messages on the current connection
-    ev::Timer lifetime_timer;                  // empty if its lifetime is not limited
+    ev::Timer lifetime_timer;                  // empty if lifetimes are unlimited
     const std::uint32_t number;                // from 1
     State reported_state = State::idle;
-    bool settled = false;        // it opened or closed, or it failed after another opened
+    bool settled = false;        // it opened or closed, or it failed after another settled
     bool opened = false;         // the current connection is or was open
     bool worn = false;           // to be replaced, until the replacement is open or has failed
     bool reply_overdue = false;  // a reply is overdue, and none has arrived since
@@ -162,7 +162,7 @@ public:
     }
 
     // Returns true if the connection is open and not worn out, the peer is not blocked, and the
-    // memory limits allow another message.
+    // memory limits allow another message. Returns false in a probe.
     bool accepts_more() const {
         if (!is_usable() || session.state() != State::open || options_.probe) return false;
         const bool streaming = own_source && !options_.window;  // a longer queue is no faster
@@ -180,7 +180,7 @@ public:
             leave_unsent(message);
             return false;
         }
-        // If the warm-up of a closed loop has just ended, the loop's time precedes its end.
+        // If the warm-up of a closed loop has just ended, the loop's time precedes that end.
         const ev::Time now = lane_.warming_up()
                                  ? lane_.loop_.now()
                                  : std::max(lane_.loop_.now(), results_.measured_from);
@@ -328,8 +328,8 @@ private:
     }
 
     // In the closed loop, the lane becomes ready when a connection is open. In the open loop,
-    // the others must have opened as well, or have failed since: until one is open, the service
-    // may only be late.
+    // all others must have settled as well. A connection that waits for a retry is not settled
+    // until another is, because the service may only be late.
     void settle() {
         if (!std::exchange(settled, true)) ++lane_.settled_count_;
         if (lane_.stage_ != Stage::settling || results_.open == 0) return;
@@ -354,8 +354,8 @@ private:
         return count < (results_.round_trips.min() < near_time ? near_window : default_window);
     }
 
-    // Returns true if nothing is left to send. A probe sends nothing; until its connection has
-    // been open, another attempt is worthwhile.
+    // Returns true if nothing is left to send or, in a probe, if the connection has opened and
+    // need not stay open. Until then, a probe may retry.
     bool has_ended() const {
         if (!options_.probe) return source().over();
         const bool stays = !options_.probe_interval && (options_.length || options_.lifetime);
@@ -492,7 +492,7 @@ void Lane::void_round_trips() {
     for (const auto& connection : connections_) connection->session.void_round_trips();
 }
 
-// Counts the trouble of the lane's input, which is read by one source.
+// Counts the trouble of the lane's input once. The source may be null.
 void Lane::report_trouble(const Source* source) {
     const Trouble trouble = source ? source->trouble() : Trouble{};
     if (trouble.text.empty() || std::exchange(trouble_reported_, true)) return;
@@ -526,15 +526,16 @@ void Lane::begin_at(ev::Time time) {
     step_timer_.start_at(std::max(options_.start.value_or(time), time));
 }
 
-// Begins the warm-up, if any, and is called again at its end. Planned times count from the
-// requested start, not from when the timer fired.
+// Begins the warm-up, if any, and is called again at its end to begin the measured messages.
+// Planned times count from the time that was set for the timer, not from when it fired.
 void Lane::begin() {
     const ev::Time start = step_timer_.deadline();
     const bool is_first = stage_ < Stage::sending;
     if (options_.start && is_first) results_.late_start = start - *options_.start;
     stage_ = Stage::sending;
     const bool is_warm_up = is_first && options_.warm_up;
-    // A replay uses the time at which the loop's turn began, which may precede `start`.
+    // Planned times in a replay count from the beginning of the loop's turn, which may precede
+    // `start`. Without a pace or a warm-up, every message is measured.
     if (!is_warm_up)
         results_.measured_from = options_.pace      ? start
                                  : options_.warm_up ? loop_.read_clock()
@@ -571,7 +572,7 @@ void Lane::send_due() {
     for (unsigned i = 0; i < messages_per_turn; ++i) {
         const std::optional<ev::Time> planned = schedule_->due(loop_.now());
         if (!planned) break;
-        // Send on the connection in turn or, if it is not open or worn out, on the next one.
+        // Send on the connection in turn or, if it is not usable, on the next usable one.
         const std::size_t count = connections_.size();
         const auto in_turn = [&](std::size_t skipped) {
             return (last_planned_place_ + 1 + skipped) % count;
@@ -653,13 +654,13 @@ void Lane::finish_all(Stage next) {
 
 void Lane::time_up() {
     if (connections_.empty()) return fail(no_connection("resolving"));
-    // A schedule that is not over still contains overdue messages.
+    // All messages left in the schedule are overdue by now, so allow time to send them.
     if (schedule_) {
         const ev::Time last = schedule_->begin() + *options_.length +
                               std::min(max_catch_up, options_.session.reply_timeout);
         if (loop_.now() < last) return phase_timer_.start_at(last);
     }
-    // In a probe, the last attempts have only just begun, so they get their connect timeout.
+    // In a probe, the last attempts may be recent, so they get their connect timeout.
     if (!options_.probe || stage_ == Stage::settling) stop_connecting(true);
     count_unsent({});
     finish_all();

@@ -4,9 +4,9 @@
 // In the closed loop, each connection sends its next message when its window allows. In the
 // open loop, messages have planned times, starting when every connection is open or has failed.
 // Connections send in turn, whether or not replies arrive, and round trips are measured from
-// the planned times. If no connection is open, but one is being replaced (`churn`), a due
-// message waits for the first new connection. Otherwise it stays unsent if no connection is
-// open, or if too much is queued on the connection in turn.
+// the planned times. If no connection can send, but one is being replaced (`churn`,
+// `lifetime`), a due message waits for the first replacement. Otherwise, a due message stays
+// unsent if no connection is open, or if too many bytes wait on the connection in turn.
 //
 // The owner gets no events about warm-up messages. Planned times start again after the warm-up.
 //
@@ -31,13 +31,13 @@
 
 namespace yodel {
 
-// All counts are totals of the run, not per thread.
+// `connections` and `count` are totals of the run, not per thread.
 struct RunOptions {
     // The origin of the messages.
     enum class From {
         generator,     // generated, or `messages` over and over
-        shared_input,  // each line of standard input once, on any connection; one thread
-        input,         // standard input, on each connection; one thread
+        shared_input,  // each line of standard input once, on any connection; needs one thread
+        input,         // all of standard input, on each connection; needs one thread
         recording,
     };
     Session::Options session = {};
@@ -49,13 +49,13 @@ struct RunOptions {
     std::optional<ev::Duration> lifetime = {};
     bool churns() const { return churn > 0 || lifetime; }
     From from = From::generator;
-    OwnMessages messages = {};     // sent over and over; null for generated ones
+    OwnMessages messages = {};     // sent over and over; null unless --messages names a file
     bool escapes = false;          // the input contains escapes such as \n and \xNN
     ev::Duration greeting_wait{};  // see Lines::Options
-    std::shared_ptr<const Recording> recording = {};  // it has no trouble
+    std::shared_ptr<const Recording> recording = {};  // must have no trouble if replayed
     bool fast = false;                                // see Replay
-    // If true, the connections of a thread take turns with the messages of one source.
-    // Otherwise only `window`, `length` and `start` of the options below apply.
+    // Returns true if the connections of a thread share one source. Otherwise `pace`, `seed`,
+    // `warm_up` and, except in a repeated probe, `count` must not be set.
     bool shares_source() const { return from <= From::shared_input && !probe; }
     bool generates() const { return from == From::generator && !messages && !probe; }
     LineReader::Options line_options() const {
@@ -65,7 +65,7 @@ struct RunOptions {
     }
     // Rate of messages; a climb needs `length`; unset for a closed loop.
     std::optional<Pace> pace = {};
-    std::optional<std::uint64_t> seed = {};  // for Poisson gaps; if unset, gaps are equal
+    std::optional<std::uint64_t> seed = {};  // for Poisson gaps, if set
     // In a closed loop, the maximum number of messages in flight per connection; if unset,
     // enough to keep the connection busy.
     std::optional<unsigned> window = 1;
@@ -80,8 +80,8 @@ struct RunOptions {
     std::optional<ev::Duration> warm_up = {};
     std::optional<ev::Time> start = {};  // earliest time of the first message
     std::size_t size = 64;               // maximum size of a message, in bytes
-    // Sends no messages; see Results::probe. Without `length`, `lifetime` and `probe_interval`,
-    // closes each connection when it is open.
+    // Sends no messages; see Results::is_probe. Closes each connection once it is open, unless
+    // `length` or `lifetime` is set without `probe_interval`.
     bool probe = false;
     // In a probe, the time between the starts of two attempts to connect, unless an attempt
     // takes longer. If unset, connects once.
@@ -145,11 +145,11 @@ private:
 
     // In this order.
     enum class Stage {
-        settling,  // connections are opening; begin_at() may not be called yet
-        ready,     // begin_at() may be called, or has been called
+        settling,  // connections are opening
+        ready,     // waits for begin_at(), or for the start that begin_at() has set
         sending,   // messages, perhaps those of the warm-up
-        waiting,   // sending has ended
-        closing,   // without waiting for replies
+        waiting,   // sending has ended; waits for replies
+        closing,   // closes the connections without waiting for replies
         ended,     // all connections are closed
     };
 
@@ -178,13 +178,13 @@ private:
     const RunOptions& options_;
     const Share share_;
     const Hooks hooks_;
-    // The source that the connections share or, with RunOptions::From::input, that reads the
-    // input for the source of each. Null if the only connection needs no other than its own.
+    // The source that the connections share or, with RunOptions::From::input and several
+    // connections, the source that reads the input for their own sources. Otherwise null.
     std::unique_ptr<Source> source_;
     std::shared_ptr<const Session::Options> session_options_;
     ev::Timer open_timer_;  // the next connection to open
     std::vector<std::unique_ptr<Connection>> connections_;
-    // Numbers of connections by reported state. Those that are not made yet count as idle.
+    // How many connections are in each reported state. Connections not yet made count as idle.
     std::map<Session::State, std::size_t> counts_;
     std::size_t settled_count_ = 0;  // see Connection::settled
     bool trouble_reported_ = false;
@@ -195,7 +195,7 @@ private:
     Stage stage_ = Stage::settling;
     RunResults results_;
     ev::Timer step_timer_;   // the next step; see step()
-    ev::Timer phase_timer_;  // end of the run's time; before ready, limit for connecting
+    ev::Timer phase_timer_;  // end of the run's time; before Stage::ready, limit for connecting
 };
 
 }  // namespace yodel

@@ -34,7 +34,7 @@ public:
         // Report totals instead of connections and generated messages, number the connections,
         // and print replies only with `verbose`.
         bool load = false;
-        bool remarks = true;  // RunClient clears it if they would spoil a page
+        bool remarks = true;  // print remarks about connections; set by RunClient
         JournalFile log = {};
         std::vector<Requirement> required = {};
     };
@@ -53,7 +53,7 @@ public:
     Output& output() { return output_; }
     const Output& output() const { return output_; }
     // Writes an incomplete last character, and the rest of the journal. Returns why the journal
-    // has failed, as a sentence, or an empty text if it has not. Call it after the last event
+    // has failed, as one clause, or an empty text if it has not. Call it after the last event
     // and before add_end().
     std::string finish_output();
     // Writes the end object to the recording and, with Form::json, to standard output.
@@ -67,7 +67,7 @@ public:
         return reports_messages() && prints_payloads && !replay() &&
                (!load() || options_.verbose);
     }
-    // Returns true if connections are the result.
+    // Returns true if an open connection is the result: in a single probe, not in a load.
     bool probe() const { return run_.probe && !run_.probe_interval && !load(); }
     const std::optional<bufio::TlsFacts>& refused_certificate() const {
         return refused_certificate_;
@@ -94,7 +94,7 @@ private:
     const RunOptions& run_;
     const bool makes_printable_;         // true for a terminal; unsafe bytes are escaped
     std::uint64_t attempt_count_ = 0;    // counted only with RunOptions::probe_interval
-    std::size_t remark_count_ = 0;       // lines printed about connections
+    std::size_t remark_count_ = 0;       // lines printed about connections in a load
     std::uint64_t unterminated_id_ = 0;  // id of the message whose reply ends without a newline
     std::string partial_character_;      // first bytes of an incomplete UTF-8 character
     Output output_;
@@ -103,8 +103,8 @@ private:
     std::optional<Journal> journal_;
 };
 
-// Returns true if --json prints a recording, as it does for framed messages on a single
-// connection.
+// Returns true if --json prints a recording: for messages with frames, but neither in a probe
+// nor in a load.
 bool prints_recording(const Reporter::Options& options, const RunOptions& run);
 
 }  // namespace yodel

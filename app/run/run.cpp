@@ -69,8 +69,8 @@ Run::~Run() = default;
 
 // --- Beginning and end.
 
-// Looks up the name once for all connections, on another thread. A single connection looks it
-// up itself, in each attempt.
+// Looks up the name once for all connections, on another thread if the network is needed. A
+// single connection that is never replaced looks up the name itself, in each attempt.
 void Run::look_up() {
     const bufio::Endpoint& endpoint = options_.session.endpoint;
     if (options_.connections == 1 && !options_.churns())

@@ -23,7 +23,7 @@ class Run {
 public:
     // The loop rethrows an exception from a thread. The owner may be null; it is called by the
     // first lane only. Throws std::runtime_error if the system's limits do not allow the
-    // connections, and std::system_error if it has no threads or descriptors left.
+    // connections, and std::system_error if no threads or descriptors are left.
     Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner = nullptr);
     ~Run();
     Run(const Run&) = delete;

@@ -180,9 +180,9 @@ void RunClient::quit(int signo) {
     if (is_complete_) loop_.stop();
 }
 
-// Reports the first bad reply immediately, because its text may suggest a remedy. Pauses the
-// run while standard output is blocked, and closes it if writing failed. Stops the loop once
-// the run is over and its output is written.
+// Except in a load, reports the first bad reply immediately, because its text may suggest a
+// remedy. Pauses the run while standard output is blocked. Closes the connections if writing
+// failed or the time is up. Stops the loop once the run is over and its output is written.
 void RunClient::turn_ended() {
     reporter_.flush();
     const RunOptions& run = options_.run;

@@ -1,7 +1,7 @@
 // Runs yodel in pipe mode, or yodel-load. A Reporter prints what happens. The page that the
 // options supply or, on a terminal, a line on standard error shows the progress. The outcome is
-// printed at the end. A load with Form::json prints an `interval` object each second instead of
-// an object for each message.
+// printed at the end. With Form::json, a load whose messages are not reported one by one prints
+// an `interval` object each second.
 #pragma once
 
 #include "app/process/sandbox.hpp"
@@ -58,7 +58,7 @@ public:
         // Called for ^C. The first call ends the run gracefully, the second call ends it now.
         // After the run, called for any key.
         virtual void interrupted() = 0;
-        // Called before the program is suspended.
+        // Called before the program is suspended, and when it continues.
         virtual void suspending() = 0;
 
     protected:
@@ -84,7 +84,7 @@ public:
     struct Options {
         RunOptions run;  // RunClient sets `start`, `samples_from` and `greeting_wait`
         Reporter::Options report = {};
-        // Time of the first message.
+        // Earliest time of the first message.
         std::optional<std::chrono::system_clock::time_point> start = {};
         // Makes the page, which then owns standard output; may be null.
         RunDisplay::Make page = {};

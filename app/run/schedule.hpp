@@ -48,7 +48,7 @@ struct Share {
     std::size_t threads = 1;
     std::size_t connections = 1;  // in the whole run; at least `threads`
 
-    // The places of the own connections are numbered from 0.
+    // Places are positions among the connections of this thread, from 0.
     std::size_t own_connection_count() const;
     std::size_t number_of(std::size_t place) const { return place * threads + thread; }
 
@@ -59,13 +59,13 @@ struct Share {
     std::uint64_t message_after(std::uint64_t message) const;
 };
 
-// Lists the messages by planned time, regardless of replies. due() returns the next message,
-// and pass() removes it.
+// Lists the messages by planned time, regardless of replies. due() returns the planned time of
+// the next message, and pass() removes that message.
 class Schedule {
 public:
     struct Options {
         Pace pace;
-        std::optional<std::uint64_t> seed = {};   // for Poisson gaps; if unset, gaps are equal
+        std::optional<std::uint64_t> seed = {};   // for Poisson gaps, if set
         std::uint64_t count = 0;                  // messages; 0 if unlimited
         std::optional<ev::Duration> length = {};  // all messages are planned before this time
         Share share = {};  // this schedule's part, if several share the pace
@@ -78,8 +78,8 @@ public:
         first_ = planned_;
     }
 
-    // Returns when the next message was planned if it is due. It remains the next one until
-    // pass().
+    // Returns the planned time of the next message, or none if that message is not yet due or
+    // no message is left. The same message remains the next until pass().
     std::optional<ev::Time> due(ev::Time now) const;
     void pass(ev::Time now);
     // Returns the actual rate divided by the planned rate, from the first to the last passed
@@ -90,7 +90,7 @@ public:
     std::uint64_t overdue(ev::Time now) const;
     bool over() const;  // no message is left
     ev::Time begin() const { return begin_; }
-    // When the next message is due. There must be one.
+    // Returns when the next message is due. If none is left, returns when it would be due.
     ev::Time next_time() const { return begin_ + planned_; }
 
 private:

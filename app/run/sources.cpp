@@ -26,7 +26,7 @@ constexpr unsigned modulus = 23;
 
 // --- Lines.
 
-// A file is limited in size, so that its lines need no limit.
+// The caller limits the size of a file, so its lines need no limit.
 LineReader::LineReader(const Options& options, bool is_raw)
     : options_(options),
       is_raw_(is_raw),
@@ -275,8 +275,8 @@ std::optional<Outgoing> Replay::next() {
     return std::nullopt;
 }
 
-// Sets the deadline of the event if it is an unsolicited message that has not arrived yet.
-// Without recorded times, a late reply may take as long as it took when it was recorded.
+// Sets the deadline of the event if it is an unsolicited message that has not arrived yet. If
+// the replay does not follow the recorded times, a late reply may take its recorded round trip.
 void Replay::expect(const Event& event) {
     const auto expected = outstanding_.find(next_);
     if (expected == outstanding_.end()) return;
@@ -325,8 +325,8 @@ std::string Replay::masked_text(std::string_view payload) const {
     return mask ? mask->masked(payload) : std::string(payload);
 }
 
-// Finds the first outstanding message with this payload. It may arrive earlier than recorded,
-// by at most the reply timeout.
+// Finds the first outstanding message with this payload, unless that message was recorded more
+// than the reply timeout after the next message to send.
 Replay::Outstanding::iterator Replay::find(std::string_view payload) {
     const std::vector<StoredEvent>& events = recording_->events;
     const std::string text = masked_text(payload);

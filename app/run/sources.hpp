@@ -23,8 +23,8 @@
 
 namespace yodel {
 
-// Bytes queued for the socket above which standard input is not read, and bytes queued for
-// standard output above which the connections are not read. A higher limit is no faster.
+// Standard input is not read while more bytes than this are queued for the socket. Connections
+// are not read while more are queued for standard output. A higher limit is no faster.
 inline constexpr std::size_t input_high_water = 64 * 1024;
 
 // Default window in messages. Short messages may exceed it, up to the window in bytes. With
@@ -60,12 +60,12 @@ public:
     void end_after(std::uint64_t count) { left_ = count; }
     virtual Trouble trouble() const { return {}; }
     // Returns true if our sending side must be closed as soon as the source ends, even if
-    // replies are outstanding. The service may not send them until it reads EOF.
+    // replies are outstanding, because some services reply only after EOF.
     virtual bool ends_sending() const { return false; }
 
     virtual void left_flight(const Message&) {}  // answered in time, or lost
-    // Returns the fate of an unsolicited message. A replay compares it with the recording, and
-    // removes the expected message that it equals.
+    // Returns the fate of an unsolicited message. A replay compares the message with those that
+    // it expects, and removes the first equal one.
     virtual Fate judge_unsolicited(std::string_view) { return Fate::unsolicited; }
     virtual bool expects(std::string_view /*unsolicited*/) { return false; }
     virtual void stop() {}    // no more messages are wanted
@@ -85,7 +85,7 @@ public:
         std::size_t max_frame = 32 * 1024 * 1024;       // limit of a message, in bytes
         bool escapes = false;                           // lines contain \n, \xNN and the like
         // Set if the lines are those of --messages. Then each line must be a single message,
-        // and there must be at least one.
+        // and there must be at least one line.
         std::optional<std::string> messages_file = {};  // its name, or "-" for stdin
     };
 
@@ -133,8 +133,9 @@ public:
     struct Options {
         LineReader::Options lines = {};
         bool keep = false;
-        // The only connection, which sends as long as the input lasts; null if several may
-        // send. Its messages are lines or, if they have no frames, whole reads.
+        // The session of the only connection, whose sending side closes when the input ends;
+        // null if several connections may send. With a session and without frames, messages are
+        // whole reads.
         Session* session = nullptr;
         // Delay before the first message, during which the service may send a greeting. Needs a
         // session.
@@ -254,11 +255,11 @@ private:
     std::size_t next_ = 0;            // place of the next event in the recording
     std::optional<ev::Time> origin_;  // time 0 of the recording, once the first message is due
     bool stopped_ = false;            // by the user
-    // Maps the recorded ids of the messages in flight that expect a reply to their new ids.
+    // New ids, by recorded ids, of the messages in flight that expect a reply.
     std::map<std::uint64_t, std::uint64_t> awaited_;
-    Outstanding outstanding_;  // neither arrived nor missing yet, by place
+    Outstanding outstanding_;  // unsolicited messages neither arrived nor missing yet, by place
     ev::Timer due_timer_;      // the next message
-    ev::Timer overdue_timer_;  // the deadline of the first outstanding one
+    ev::Timer overdue_timer_;  // the deadline of the first outstanding message
 };
 
 }  // namespace yodel

@@ -26,13 +26,13 @@ struct Address {
     int port() const;          // 0 if the family has no ports
     std::string text() const;  // 127.0.0.1:7, [::1]:7, the path, or "unnamed"
     bool is_wildcard() const;  // 0.0.0.0 or [::], which stand for any address
-    // True for 255.255.255.255, but not for the broadcast address of a single network.
+    // Also true for 255.255.255.255, but not for the broadcast address of a single network.
     bool is_multicast() const;
 };
 
 bool is_broadcast_or_multicast(const Address& address);
 
-bool same_host(const Address& a, const Address& b);  // whatever the ports; false for paths
+bool same_host(const Address& a, const Address& b);  // ignores the ports; false for paths
 
 bool is_non_socket_file(const Address& address);
 
@@ -42,7 +42,7 @@ void prepare_socket(int fd, bool is_tcp);
 Fd open_socket(int family, bool udp = false);  // prepared; on failure empty, with errno set
 
 bool bind_socket(int fd, const Address& address);  // sets errno on failure
-int pending_socket_error(int fd);                  // returns and clears it, or returns 0
+int pending_socket_error(int fd);                  // clears the error; 0 if there is none
 std::size_t ephemeral_port_count();                // 0 if unknown
 
 bool is_address(const std::string& text);  // numeric IPv4 or IPv6, without a scope

@@ -299,7 +299,7 @@ void Dialer::add_failure(const Address& address, const End& failure) {
     failures_text_ += failure.detail;
 }
 
-// The callback may destroy the dialer and done_, so it is moved out and called last.
+// The callback is moved out of done_ and called last, because it may destroy the dialer.
 void Dialer::finish(DialResult result) {
     next_attempt_timer_.cancel();
     attempts_.clear();

@@ -31,11 +31,11 @@ struct Endpoint {
     std::string connect_service = {};  // port to connect to; if empty, the service
     std::string source_host = {};      // numeric address to connect from; if empty, any
     std::string source_port = {};      // port to connect from; if empty, any
-    // If not null, the result of an earlier look-up, which replaces another.
+    // If not null, these addresses are used, and nothing is looked up.
     std::shared_ptr<const std::vector<Address>> known_addresses = nullptr;
 
-    // If not null, a dialer waits here for a peer instead of connecting. Must outlive the
-    // dialers.
+    // If not null, a dialer lets the acceptor wait for a peer, and does not connect. Must
+    // outlive the dialers.
     Acceptor* acceptor = nullptr;
 
     std::string text() const;  // HOST:PORT, [v6]:PORT or the path
@@ -68,10 +68,10 @@ private:
 };
 
 struct DialResult {
-    Fd socket = {};               // connected and non-blocking, or empty
+    Fd socket = {};               // non-blocking and connected (but see Acceptor), or empty
     Address address = {};         // the peer's, if there is a socket
     End end = {};                 // the reason, if there is no socket
-    ev::Duration lookup_time{};   // 0 for a known or numeric address, or with an acceptor
+    ev::Duration lookup_time{};   // 0 if the resolver was not asked
     ev::Duration connect_time{};  // since the end of the look-up; 0 with an acceptor
 };
 

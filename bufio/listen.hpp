@@ -11,7 +11,7 @@
 
 namespace bufio {
 
-// Removes a path when it is destroyed, unless another file has taken its place. The file or
+// The destructor removes the path, unless another file has taken its place. The owned file or
 // socket must still be open then, so that its inode number can't have been reused.
 class OwnedPath {
 public:

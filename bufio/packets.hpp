@@ -64,8 +64,8 @@ private:
 // Write whole frames. A datagram that the system refuses for its size or for lack of memory is
 // dropped. Any other error of a connected socket is a failure, with Reason::refused or
 // Reason::connect if the peer is absent. A bound socket (`is_connected` is false) drops each
-// datagram that is refused. It stores the sender of the last datagram in `peer`, and sends to
-// it.
+// datagram that is refused. Each read stores the last datagram's sender in `peer`, to which
+// the next write sends.
 std::unique_ptr<Transport> make_packet_transport(Fd socket, Address& peer,
                                                  bool is_connected = true);
 

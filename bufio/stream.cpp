@@ -170,8 +170,8 @@ void Stream::abort() {
     update_interest();
 }
 
-// Returns a number that differs after each change to report. No part of it ever falls, so
-// changes cannot cancel out.
+// Returns a number that grows with each change that must be reported. None of its terms ever
+// decreases, so changes cannot cancel out.
 std::uint64_t Stream::change_count() const {
     return traffic() + handshake_reported_ + input_ended_ + output_closed_ + input_rejected_ +
            answered_ping();

@@ -88,7 +88,7 @@ public:
     // Returns false, and appends nothing, if the bytes would exceed the limit, or if the stream
     // is finishing or has ended, which the owner may not know yet.
     bool write(std::string_view bytes);
-    void ping();  // if the transport supports it
+    void ping();  // if the transport supports pings
     std::uint64_t answered_ping() const { return transport_->answered_ping(); }
     std::size_t pending() const { return output_.size(); }  // bytes of the output
     std::uint64_t bytes_read() const { return bytes_read_; }
@@ -103,7 +103,7 @@ public:
     // Stops or resumes reading. A paused stream does not notice that the peer has closed.
     void pause_reading(bool paused);
 
-    // Half-closes the connection once all pending output is sent, by FIN, close_notify or a
+    // Sends all pending output, and then half-closes the connection by FIN, close_notify or a
     // close frame. Reading continues. Once the peer has also closed its side, the stream ends
     // cleanly.
     void finish();
@@ -120,7 +120,7 @@ public:
     bool finishing() const { return finishing_; }
     bool output_failed() const { return output_failed_; }
     bool output_closed() const { return output_closed_; }
-    bool input_ended() const { return input_ended_ || input_rejected_; }  // or was rejected
+    bool input_ended() const { return input_ended_ || input_rejected_; }
     // The reason for which the transport rejected the input, or Reason::none. Later input is
     // discarded. The owner should finish the stream, which then ends for this reason.
     const End& rejection() const { return input_rejected_ ? end_ : no_end; }
@@ -158,8 +158,8 @@ private:
     std::string_view shared_input_;  // in the shared read buffer; empty except while notifying
     End end_;                        // set once the input is rejected or the stream has ended
     ev::Watch watch_;
-    // Due immediately to read bytes that poll cannot see, or to report the handshake or the
-    // end; otherwise due at finish_by_.
+    // Due immediately to read after a failed write, to read bytes that poll cannot see, and to
+    // report the handshake or the end; otherwise due at finish_by_.
     ev::Timer timer_;
     ev::Time finish_by_ = ev::Time::max();  // when the peer must have closed its side
     std::uint64_t bytes_read_ = 0;
@@ -190,7 +190,7 @@ struct TcpFacts {
     std::uint64_t cwnd = 0;         // the congestion window, in segments
 };
 
-// Makes a system call (TCP_INFO). Returns none unless it is a TCP socket, on Linux.
+// Makes a system call (TCP_INFO). Returns std::nullopt unless `socket` is TCP, on Linux.
 std::optional<TcpFacts> tcp_facts(int socket);
 
 }  // namespace bufio

@@ -1,5 +1,5 @@
-// The features beyond POSIX that this room uses, and the systems on which they were tested. The
-// other files test for a feature, not for a system.
+// The features beyond POSIX that this room uses, and the systems on which they were tested.
+// Other files check for a feature, not for a system.
 #pragma once
 
 #include "ev/system.hpp"

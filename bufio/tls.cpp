@@ -131,7 +131,7 @@ std::string weak_key_text(const X509* certificate) {
            OBJ_nid2sn(EVP_PKEY_get_base_id(key)) + "), which is too weak";
 }
 
-// Returns the text of a fault of the certificate itself, whoever has issued it.
+// Describes a fault of the certificate itself, not of its issuer.
 std::string own_fault_text(int error, const X509* certificate, const std::string& host) {
     switch (error) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
@@ -174,8 +174,8 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
 }
 
 // If the issuer of the peer's own certificate is neither trusted here nor sent, an intermediate
-// certificate is probably missing. If only the issuer of an intermediate is missing, it is the
-// root, which servers need not send.
+// certificate is probably missing. If only the issuer of an intermediate is missing, the issuer
+// is the root, which servers need not send.
 void add_fault(TlsFacts& facts, int error, int depth, const X509* certificate,
                const std::string& host) {
     // Called only if needed, because `certificate` may be null if OpenSSL itself has failed.
@@ -264,7 +264,8 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
         refuse("key " + key_file + " is encrypted, and " +
                (must_not_block ? "a reload can't ask for its pass phrase"
                                : "there is no terminal to ask for its pass phrase"));
-    // OpenSSL compares a key of the certificate's type when it loads the key.
+    // OpenSSL already compares the key with the certificate when it loads a key of the same
+    // type.
     const bool matches = loaded ? SSL_CTX_check_private_key(context) == 1
                                 : ERR_GET_LIB(ERR_peek_error()) != ERR_LIB_X509;
     if (!matches) refuse("key " + key_file + " does not match certificate " + file);
@@ -287,9 +288,10 @@ bool any_exists(const std::string& directories) {
     return false;
 }
 
-// Trusts the system's directory of hashed names. If that exists, the bundle may be missing or
-// be /dev/null. Parsing the system's bundle takes longer than a handshake, so the transport
-// reads it only if a chain needs it. OpenSSL silently skips a bundle that it can't open.
+// Trusts the system's directories of certificates. Parsing the system's bundle takes longer
+// than a handshake, so the transport reads the bundle only if a chain needs it. OpenSSL would
+// silently skip an unreadable bundle, so SSL_CERT_FILE is checked here. It may name /dev/null
+// or, if one of the directories exists, a missing file.
 void trust_system(TlsState& state) {
     const char* const bundle = std::getenv(X509_get_default_cert_file_env());
     const char* const given = std::getenv(X509_get_default_cert_dir_env());

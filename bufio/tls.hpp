@@ -27,8 +27,8 @@ struct TlsError : std::runtime_error {
 enum class TlsVersion { v1_2 = 0x303, v1_3 = 0x304 };  // as in the protocol
 
 struct TlsClientOptions {
-    // A PEM file with the trusted authorities. If it is empty, the system's authorities are
-    // trusted: SSL_CERT_FILE and SSL_CERT_DIR or, if these are unset, OpenSSL's defaults.
+    // A PEM file with the trusted authorities. If no file is given, the system's are trusted:
+    // SSL_CERT_FILE and SSL_CERT_DIR or, for each that is unset, OpenSSL's default.
     std::string ca_file = {};
     std::string certificate = {};  // a PEM file with our certificate and its chain
     std::string key = {};          // a PEM file; empty if the key is in the certificate file
@@ -47,8 +47,8 @@ struct TlsClientOptions {
 };
 
 struct TlsServerOptions {
-    // A PEM file with our certificate and its chain. If it is empty, a self-signed certificate
-    // for `localhost` and the loopback addresses is made, which a client can trust by pin().
+    // A PEM file with our certificate and its chain. If no file is given, makes a self-signed
+    // certificate for `localhost` and the loopback addresses, which clients can trust by pin().
     std::string certificate = {};
     std::string key = {};  // a PEM file; empty if the key is in the certificate file
     // A PEM file of authorities; makes client certificates mandatory.
@@ -72,9 +72,9 @@ public:
     static TlsContext client(const TlsClientOptions& options);
     static TlsContext server(const TlsServerOptions& options = {});
 
-    // Both take ownership of a non-blocking socket. `host` is sent as SNI and verified against
-    // the certificate; it is empty for a unix-domain socket. connect() throws TlsError for any
-    // other text that is neither an address nor a name.
+    // Both take ownership of a non-blocking socket. `host` is verified against the certificate
+    // and, if it is a name, sent as SNI. An empty host means localhost. connect() throws
+    // TlsError for any other text that is neither an address nor a name.
     std::unique_ptr<Transport> connect(Fd socket, const std::string& host) const;
     std::unique_ptr<Transport> accept(Fd socket) const;
 

@@ -42,7 +42,7 @@ T* check_allocated(T* object) {
 // only the sessions and the certificates of the bundle change.
 struct TlsState {
     // Sessions to resume, the newest last. Reusing a ticket of TLS 1.3 would let an
-    // eavesdropper recognize the client, so each connection of a load needs its own session.
+    // eavesdropper recognize the client, so each connection takes a session of its own.
     using Sessions = std::vector<SslSession>;
     static constexpr std::size_t max_sessions = 1000;  // about 5 MB
 
@@ -64,7 +64,7 @@ struct TlsState {
     std::map<std::pair<std::thread::id, std::string>, Sessions> sessions{};
 };
 
-// Returns the state of a context for transports, with the callbacks that they need. An empty
+// Returns a context's state, with the callbacks that its transports need. An empty
 // `key_log_file` stands for no log. Throws TlsError.
 std::shared_ptr<TlsState> new_state(bool is_client, const std::string& key_log_file);
 
@@ -79,7 +79,7 @@ TlsFailure take_failure();  // clears the queue
 void describe_certificate(TlsFacts& facts, const X509* certificate,
                           const STACK_OF(X509) * chain);
 
-// Adds a fault that OpenSSL found while verifying a chain, unless an earlier one implies it.
+// Adds a fault that OpenSSL found while verifying a chain, unless an earlier fault implies it.
 // `error` is X509_V_*, `depth` the certificate's place in the chain; 0 is the peer's own.
 void add_fault(TlsFacts& facts, int error, int depth, const X509* certificate,
                const std::string& host);

@@ -23,7 +23,7 @@ constexpr std::size_t call_budget = 80 * 1024;
 
 // Key updates cost a thousand times more than data of the same length. A peer's burden is the
 // number of its handshake messages, minus one for each call. Above usual_burden, which no
-// honest peer exceeds, its budget is smaller. Above max_burden, the connection fails.
+// honest peer exceeds, a call may receive fewer bytes. Above max_burden, the connection fails.
 constexpr int usual_burden = 32;
 constexpr int max_burden = 10'000;
 constexpr std::size_t burdened_budget = 2 * 1024;
@@ -177,10 +177,10 @@ public:
 
     // --- Called by OpenSSL during a handshake.
 
-    // Verifies the peer's certificate and records all faults, after each of which OpenSSL
-    // continues. If there are pins, a pinned key replaces the verification, and any other key
-    // is refused. Returns 0 for a refusal, which ends the handshake unless verification is off
-    // (SSL_VERIFY_NONE).
+    // Verifies the peer's certificate. OpenSSL continues after each fault, so that all faults
+    // are recorded. If there are pins, a pinned key is accepted without verification, and any
+    // other key is refused. Returns 0 for a refusal, which ends the handshake unless
+    // verification is off (SSL_VERIFY_NONE).
     static int verify_chain(X509_STORE_CTX* store, void*) noexcept {
         TlsTransport& self = of(store);
         self.guard([&] {
@@ -334,9 +334,9 @@ private:
         if (SSL_SESSION_get_protocol_version(newest) == TLS1_3_VERSION) sessions_->pop_back();
     }
 
-    // Returns what the failure of a call means. `reason` is its end if there is no better one.
-    // Once the peer has sent close_notify, OpenSSL reports "zero return" also for a failed
-    // write.
+    // Translates the failure of a call. `reason` is Reason::receive only for a read, and
+    // becomes the end's reason unless the error suggests a better one. Once the peer has sent
+    // close_notify, OpenSSL reports "zero return" also for a failed write.
     IoResult outcome_of(int result, Reason reason) {
         const int error = SSL_get_error(ssl_.get(), result);
         if (error == SSL_ERROR_WANT_READ) return {IoStatus::wants_read};
@@ -437,7 +437,7 @@ private:
     std::exception_ptr callback_exception_;    // from a callback; must not pass through OpenSSL
     std::vector<std::pair<int, int>> faults_;  // OpenSSL's codes and their places in the chain
     int key_log_error_ = 0;                    // errno of a write to the key log
-    // What the peer does if it refuses our certificate; null until it requests one.
+    // The clause for a refusal by the peer; null until the peer requests a certificate.
     const char* certificate_refusal_ = nullptr;
     bool certificate_sent_ = false;
     bool handshake_done_ = false;
@@ -487,7 +487,7 @@ std::shared_ptr<TlsState> new_state(bool is_client, const std::string& key_log_f
 }
 
 std::unique_ptr<Transport> TlsContext::connect(Fd socket, const std::string& host) const {
-    // OpenSSL would verify no name at all for an empty one.
+    // OpenSSL would not verify the name at all if it were empty.
     const std::string name = host.empty() ? "localhost" : name_in_certificate(host);
     if (name.empty())
         throw TlsError(Reason::tls, host + " is neither a host name nor an address");

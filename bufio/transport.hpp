@@ -100,7 +100,7 @@ struct IoResult {
 // may follow; once close_output() is `done`, only reads may follow. After `rejected`, both may
 // follow, but reads discard all input. After a write or close_output() has `failed`, only
 // read() may be called, for the bytes that the peer sent earlier. After handshake() or read()
-// has `failed`, none of them may be called.
+// has `failed`, none of these calls may follow.
 class Transport {
 public:
     virtual ~Transport() = default;
@@ -120,8 +120,8 @@ public:
     // next write() sends them first; its size may then be 0.
     virtual bool buffers_output() const { return false; }
     virtual void ping() {}  // sent with the next write(), if the protocol has pings
-    virtual std::uint64_t answered_ping() const { return 0; }  // number of the last, from 1
-    // Null without TLS. The facts are complete when the handshake is done or has failed.
+    virtual std::uint64_t answered_ping() const { return 0; }  // the last ping's number, from 1
+    // Null if TLS is not used. The facts are complete when the handshake is done or has failed.
     virtual const TlsFacts* tls() const { return nullptr; }
 
     const End& failure() const { return failure_ ? *failure_ : no_end; }
@@ -133,7 +133,7 @@ protected:
     }
 
 private:
-    std::unique_ptr<const End> failure_;  // null without a failure, to save memory
+    std::unique_ptr<const End> failure_;  // null before a failure, to save memory
 };
 
 // Takes ownership of the socket, which must be connected and non-blocking.

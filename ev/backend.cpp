@@ -44,8 +44,8 @@ void Backend::update_kernel(Registration& registration, Events) {
 }
 
 // Linux may exceed a timeout by 0.5 %. So milliseconds_of() shortens a wait of 20 ms or more by
-// 1/128, and the next turn waits for the rest. Such a wait needs no nanoseconds, with which the
-// calls cost more.
+// 1/128, and the next turn waits for the rest. Such a wait does not need the system calls that
+// take nanoseconds, which cost more.
 bool needs_ns(Duration max_wait) { return max_wait > 0ms && max_wait < 20ms; }
 
 int milliseconds_of(Duration max_wait) {

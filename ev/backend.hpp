@@ -47,9 +47,9 @@ public:
     // Setting `none` removes the registration and never fails. Any other interest throws
     // std::system_error if the system refuses the descriptor. A failed call changes nothing.
     virtual void set(Registration& registration, Events interest);
-    // Waits for at most `max_wait`, without limit if it is max(), and not at all if it is zero
-    // or less. Adds the ready registrations to `ready`, which is empty. May return early with
-    // none, for example after a signal, but not so often that the loop spins.
+    // Waits for `max_wait` at most. Zero or less means not to wait, and max() means no limit.
+    // Adds the ready registrations to `ready`, which must be empty. May return early with none
+    // ready, for example after a signal, but not so often that the loop spins.
     virtual void wait(Duration max_wait, std::vector<Readiness>& ready);
 
 protected:
@@ -61,14 +61,14 @@ protected:
     std::vector<pollfd> polled_;
 };
 
-// The names are "poll", "select" (which refuses descriptors of FD_SETSIZE or more) and, on
-// Linux, "epoll" and "auto", which chooses between poll and epoll. If `name` is empty,
-// EV_BACKEND in the environment names the backend, or else it is "auto". If EV_TRACE is not
-// empty, each wait writes a line to standard error. Throws std::invalid_argument for any other
-// name, and std::system_error if epoll gets no descriptor.
+// The backends are "auto", "poll", "select" (which refuses descriptors of FD_SETSIZE or more)
+// and, only on Linux, "epoll". There "auto" chooses between poll and epoll; elsewhere it means
+// poll. An empty `name` means $EV_BACKEND or, if that is empty too, "auto". Unless
+// $EV_TRACE is empty, each wait writes a line to standard error. Throws std::invalid_argument
+// for an unknown name, and std::system_error if no descriptor is left for "epoll".
 std::unique_ptr<Backend> make_backend(std::string_view name = {});
 
-bool needs_ns(Duration max_wait);        // true below 20 ms, but not for 0
+bool needs_ns(Duration max_wait);        // true above 0 and below 20 ms
 int milliseconds_of(Duration max_wait);  // -1 for no limit; rounded up below 20 ms
 
 [[noreturn]] inline void fail(int reason, const char* call) {

@@ -24,7 +24,7 @@ public:
     ~Fd() { reset(); }
 
     explicit operator bool() const { return number_ >= 0; }
-    int get() const { return number_; }  // or -1
+    int get() const { return number_; }  // -1 if empty
     void reset(int number = -1) {
         if (number_ >= 0) ::close(number_);
         number_ = number;

@@ -28,8 +28,9 @@ bool Loop::step(Duration max_wait) {
 
     // If one to four descriptors are ready, the timers use the clock reading from before the
     // wait, which saves a second reading. The deadline has probably not passed; if it has, the
-    // next turn fires the timers without sleeping. Otherwise the clock is read again, because
-    // the deadline has probably passed, or because many callbacks could delay the timers.
+    // next turn fires the timers without sleeping. If no descriptor is ready, the deadline has
+    // probably passed. If more than four are ready, their callbacks could delay the timers. In
+    // both cases the clock is read again if the wait may have slept.
     std::optional<Time> wait_at;
     if (max_wait > Duration::zero() && deadline != Time::max()) {
         wait_at = clock_();
@@ -94,7 +95,7 @@ struct Signals {
 
     std::atomic<bool> raised = false;
     Pipe pipe;
-    Registration registration{[](Events events) {  // the pipe is drained by now
+    Registration registration{[](Events events) {  // serve_signals() drains the pipe
                                   if (events & error) fail(EBADF, "poll");
                               },
                               pipe.fd()};

@@ -48,11 +48,11 @@ namespace ev {
 
 class Loop {
 public:
-    // The state of a watch, timer or signal. It is freed after the turn that destroys it.
+    // The state of a watch, timer or signal. If destroyed in a turn, freed when that turn ends.
     struct Object {
         explicit Object(Loop& parent) : loop(parent) {}
         virtual ~Object() = default;
-        virtual void stop() = 0;  // after this, its callback is never called again
+        virtual void stop() = 0;  // no callback afterwards, unless a timer is started again
 
         struct Bury {
             void operator()(Object* object) const noexcept;
@@ -73,13 +73,13 @@ public:
         }
     }
     // Runs one turn, which may return early without any callback. Returns false if stop() was
-    // called, in this turn or before it, or if there is nothing to wait for.
+    // called, in this turn or before it, or if there was nothing to wait for.
     bool step(Duration max_wait = Duration::max());
-    // Makes step() return false, once, at the end of the turn. Between turns, or if an
-    // exception ends the turn, it makes the next step() return without any callback.
+    // Makes the current step() return false at the end of its turn. Between turns, or if an
+    // exception ends the turn, the next step() returns false instead, without any callback.
     void stop() { stopping_ = true; }
 
-    Time now() const;  // all calls in a turn's callbacks return the time of the first
+    Time now() const;  // all calls in a turn's callbacks return the time of the first call
     Time read_clock() const { return clock_(); }
     Time after(Duration delay) const;  // now() + delay; a negative delay counts as 0
 
@@ -114,12 +114,12 @@ auto& state_of(const auto& owner) {
 //
 // Unless the watch sleeps, an error or hang-up is always reported, together with the watch's
 // whole interest, so that the callback's own read or write encounters the error. If no wanted
-// event occurs with it, the interest becomes `none`. A callback that continues, as with a
-// datagram socket, must then call want() again. A negative descriptor is reported as an error.
+// event is ready as well, the interest becomes `none`. To continue watching, for example after
+// an error of a datagram socket, call want() again. A negative descriptor counts as an error.
 //
 // If the system refuses the descriptor, the constructor and want() throw std::system_error and
 // change nothing. poll and select refuse more watches than the process may have descriptors
-// (RLIMIT_NOFILE), and report an error to those beyond a limit that is lowered later.
+// (RLIMIT_NOFILE). If that limit is lowered later, the excess watches report an error.
 class Watch {
 public:
     using Callback = std::function<void(Events)>;

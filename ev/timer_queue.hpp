@@ -3,7 +3,7 @@
 //
 // One vector contains a 4-ary heap, followed by the nursery: unsorted entries that the next
 // turn merges into the heap. Restarting a timer for a later time leaves its entry out of date
-// until that entry's own deadline, so restarting an idle timer for each byte costs two stores.
+// until the entry's deadline, so restarting an idle timeout for each byte costs two stores.
 #pragma once
 
 #include "ev/time.hpp"
@@ -34,12 +34,12 @@ public:
     };
 
     void start(Item& timer, Time deadline);
-    void remove(Item& timer);  // which need not be pending
+    void remove(Item& timer);  // `timer` need not be pending
     bool empty() const { return entries_.empty(); }
 
     // Merges the nursery into the heap. Returns a time before which no timer is due.
     Time begin_turn();
-    // Removes and returns the next due timer, or null. Skips timers started in this turn.
+    // Removes and returns the next due timer, or returns null. Skips any started in this turn.
     Item* pop_due(Time now);
 
 private:

@@ -51,7 +51,7 @@ private:
             if (each.events & POLLOUT) FD_SET(each.fd, &writes);
             end = std::max(end, each.fd + 1);
         }
-        // Waits for a day at most, which costs only one extra turn a day.
+        // A finite wait lasts a day at most, which costs only one extra turn a day.
         const auto limit = std::clamp<Duration>(max_wait, 0s, 24h);
         const timespec timeout{static_cast<std::time_t>(limit / 1s),
                                static_cast<long>((limit % 1s).count())};

@@ -34,7 +34,8 @@ public:
     }
 
     bool is_open() const { return static_cast<bool>(epoll_); }
-    // Returns false, and leaves epoll closed, if the system refuses any of the registrations.
+    // Returns false, and leaves epoll closed, if the system refuses the epoll instance or any
+    // of the registrations.
     bool open() {
         try {
             epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
@@ -142,7 +143,7 @@ private:
 // The cost of poll grows with the watched descriptors, the cost of epoll with the ready ones.
 // After each wait this backend adds up the estimated excess cost of its current choice. It
 // switches when the sum reaches about the cost of a switch. Each switch raises the threshold
-// for the next, so that a borderline load does not make it oscillate.
+// for the next, so that a borderline load does not make the backend oscillate.
 class AutoBackend final : public EpollBackend {
 public:
     void wait(Duration max_wait, std::vector<Readiness>& ready) override {

@@ -1,4 +1,4 @@
-// A crew has one object per thread: one for the owner's loop, the others each with their own.
+// One object per thread. The first uses the owner's loop, and each other its own thread's loop.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -54,8 +54,8 @@ public:
         call(*first_);
         for (const auto& worker : workers_) call(*worker->object);
     }
-    // Calls `take` for each object on its own thread, adds the values by Sum::add(), and passes
-    // the sum to `done`, from the owner's loop or, with a single thread, before returning.
+    // Calls `take` for each object on that object's thread, and adds the values by Sum::add().
+    // Passes the sum to `done` from the owner's loop or, if single-threaded, before returning.
     template <class Sum>
     void gather(std::function<Sum(const T&)> take, std::function<void(const Sum&)> done) {
         auto sum = std::make_shared<Sum>(take(*first_));

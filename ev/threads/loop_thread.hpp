@@ -21,7 +21,7 @@ std::thread start_thread(std::function<void()> work);
 // by a turn of the owner's loop.
 class LoopThread {
 public:
-    // The mailbox is that of the creating thread's loop, and must outlive this object.
+    // `owner_mailbox` belongs to the creating thread's loop, and must outlive this object.
     explicit LoopThread(Mailbox& owner_mailbox);
     ~LoopThread() { join(); }
     LoopThread(const LoopThread&) = delete;

@@ -269,8 +269,8 @@ std::vector<HeatMap::Column> HeatMap::merged(std::size_t together) const {
     return fewer;
 }
 
-// Each row covers the same number of cells, and the filled cells are in the middle. Empty cells
-// surround a small filled range, so that the map does not jump later.
+// Each row, except perhaps the top one, covers the same number of cells, with the filled cells
+// in the middle. Empty cells surround a small filled range, so that later changes are small.
 HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
     constexpr std::size_t min_cells = 14;  // more than a factor of ten
     if (empty()) return {};
@@ -334,7 +334,7 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
     }
     Rows rows{fit({phase, {progress.target, 1, Style::bold}}, width, {"  "})};
     std::vector<Fact> facts = facts_of(progress, rates);
-    // If all connections have failed, the reasons matter more than the map.
+    // If no connection is open and some have failed, the reasons matter more than the map.
     const bool all_failed =
         progress.results.open == 0 && !ended && !progress.results.failures.empty();
     const int before_map = all_failed ? static_cast<int>(facts.size()) : min_facts - 1;

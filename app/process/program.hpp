@@ -95,7 +95,8 @@ int run_program(const char* name, std::string_view backends, int argc, char* arg
     return run_program(name, std::ref(body), is_server);  // a reference needs no allocation
 }
 
-// Records the first signal that ends the program.
+// Records the first of the signals that end the program. Calls `leave` at each of them, with
+// the first as the argument.
 class EndingSignals {
 public:
     template <class Leave>

@@ -84,7 +84,7 @@ struct RunOptions {
     // `length` or `lifetime` is set without `probe_interval`.
     bool probe = false;
     // In a probe, the time between the starts of two attempts to connect, unless an attempt
-    // takes longer. If unset, connects once.
+    // takes longer. If unset, no attempt is repeated.
     std::optional<ev::Duration> probe_interval = {};
     // Collects samples of the messages, with times counted from this time. If unset, collects
     // none.

@@ -230,7 +230,7 @@ void Reporter::print_visible(std::string_view bytes) {
 
 // --- How a replay differs from its recording.
 
-// Returns an empty text if the event equals the recorded one.
+// Returns an empty text if the event does not differ from the recording.
 std::string Reporter::difference_text(const Event& event) const {
     const Message& message = event.message;
     const Reply& reply = event.reply;

@@ -1,8 +1,8 @@
 // Writes the events of a run to standard output, in one of several forms, and to a journal.
 //
-// Form::json prints an object for each connection and each message, one per line. A message
-// without a timely reply is `lost`; a late reply adds another object, `late`. In a load, lines
-// begin with the number of the connection, and objects contain it.
+// If reports_messages(), Form::json prints an object for each connection and each message, one
+// per line. A message without a timely reply is `lost`; a late reply adds another object,
+// `late`. In a load, lines begin with the connection's number, and objects contain that number.
 #pragma once
 
 #include "app/protocol/session.hpp"

@@ -1,6 +1,6 @@
 // Runs 1 to N connections to one target on 1 to T threads. Each thread runs its own lane, the
-// first lane on the caller's loop. Lanes share nothing while they run. At the end their results
-// are added up.
+// first lane on the caller's loop. Lanes share nothing while they run. Their results are
+// added up at intervals and at the end.
 //
 // All lanes begin to send together. The open loop begins when every connection is open or has
 // failed, the closed loop when the first connection is open. A lane whose connections have all

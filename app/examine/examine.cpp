@@ -1,6 +1,6 @@
 // Each check does what a person would do by hand: connect, send, expect. A function that waits
-// runs the loop, so no callback may call it. It throws Failed if anything but the expected
-// bytes arrived, and Stopped if the loop was stopped.
+// runs the loop, so no callback may call it. Such a function throws Stopped if the loop was
+// stopped. Functions that expect bytes throw Failed if anything else arrived.
 //
 // A new check is a row of the table. cause_of() finds out why a server fails a check.
 
@@ -29,12 +29,12 @@ using namespace std::chrono_literals;
 enum Ability : unsigned { again = 1, size = 2, pieces = 4, many = 8, cr = 16 };
 
 struct Cause {
-    std::string text = {};  // what the evidence proves, as a clause; empty without evidence
+    std::string text = {};  // what the evidence proves; empty if there is no evidence
     unsigned missing = 0;   // flags of Ability
 };
 
 struct Failed {
-    enum How { other, differs, closed, silent };  // silent if nothing arrived in time
+    enum How { other, differs, closed, silent };  // silent if something did not arrive in time
 
     std::string text = {};  // what happened instead, as a clause; empty if the check passed
     How how = other;
@@ -43,7 +43,7 @@ struct Failed {
     int status = success;       // the program's status if there is no connection
     Cause cause = {};
     std::size_t number = 0;                // of the check
-    std::size_t see = 0;                   // number of an earlier check with the same cause
+    std::size_t see = 0;                   // an earlier check with the same cause; 0 if none
     std::vector<std::string> traces = {};  // sent and received bytes
 };
 
@@ -73,10 +73,10 @@ struct Examination {
     // The framing of a stream. Other transports carry bytes as messages, without frames.
     const Framing& framing = carries_stream(target) ? *target.framing : *find_framing("raw");
     const std::string in_time = " within " + duration_text(target.reply_timeout);
-    // All checks together may take the max_time of the target, or else 15s without the time to
-    // connect and without the lateness of this process.
+    // Deadline of all checks together: after the max_time of the target or, if that is unset,
+    // after 15s. These 15s include neither connecting nor the lateness of this process.
     ev::Time end_at = now() + target.max_time.value_or(15s);
-    ev::Time received_at = {};    // on any connection
+    ev::Time received_at = {};    // time of the last receipt on any connection
     ev::Timer tick{loop, [] {}};  // bounds each wait of the loop, so that lateness is noticed
 
     // Of one check:
@@ -184,7 +184,8 @@ public:
         queue_.clear();
         session_.flush();
     }
-    // Sends only the first bytes of what is queued for a stream, and sleeps.
+    // Sends the first `size` queued bytes if the target is a stream, otherwise all queued
+    // messages. Then sleeps.
     Client& send_part(std::size_t size, ev::Duration gap = {}) {
         if (!is_stream()) size = queue_.front().size();
         const std::string rest = queue_.front().substr(size);
@@ -210,9 +211,10 @@ public:
         }
     }
 
-    // Stops reading, and sends bursts of messages until the server has not accepted one for
-    // `patience`, but at most 16 MiB. Waits for `gap` between two bursts. A burst must be
-    // smaller than the 64 KiB of a pipe, so that the last read of each is a short one.
+    // Stops reading, and sends bursts of messages until the server has not accepted a burst for
+    // `patience`, but at most 16 MiB, and not longer than 4s. Waits for `gap` after each burst.
+    // A burst must be smaller than the 64 KiB of a pipe, so that the last read() of each burst
+    // does not fill its buffer.
     Client& flood(ev::Duration gap = 1ms, ev::Duration patience = 400ms) {
         pause(true);
         const ev::Time end = exam_.now() + 4s;
@@ -248,7 +250,7 @@ public:
     // Describes a wrong or incomplete reply.
     Failed failure(std::string_view reply, std::string_view received) const {
         const bool refused = closed() && exit_status(session_.end()) == connect_failed;
-        if (refused)  // a datagram
+        if (refused)  // only possible with datagrams
             return {.text = end_text(session_), .status = connect_failed};
         const auto failed = [&](Failed::How how, const std::string& text) {
             return Failed{text, how, std::string(reply), std::string(received)};
@@ -309,11 +311,12 @@ private:
 constexpr std::string_view text = "in some pieces";
 constexpr std::string_view second_text = "another message";
 constexpr std::string_view blanks = "\r\t blanks \t\r";
-// No other message contains one of these letters.
+// Except for the message with every byte value, no other message contains one of these letters.
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
 constexpr std::string_view long_message_letter = "Z";
 
-// Sends messages in two pieces, the first of them `first` to `last` bytes long.
+// Sends several messages, each in two pieces. The first pieces are `first` to `last` bytes
+// long.
 void send_cut(Examination& exam, std::size_t first, std::size_t last) {
     Client client(exam);
     for (std::size_t cut = first; cut <= last; ++cut)
@@ -351,8 +354,8 @@ void byte_by_byte(Examination& exam) {
     client.expect();
 }
 
-// Opens a WebSocket by hand, because a transport never fragments. The server may echo them
-// as fragments, send the pong after the message, and send pings of its own.
+// Opens a WebSocket by hand, because a transport never fragments. The server may echo the
+// message in fragments, send the pong after the message, and send pings of its own.
 void fragments(Examination& exam) {
     Session::Options plain = exam.options;
     plain.websocket.reset();
@@ -427,8 +430,8 @@ struct Check {
     const char* name;                    // what the server does: "echoes an empty message"
     void (*perform)(Examination& exam);  // throws Failed and Stopped
     int visits = 0;                      // later clients, each of which must get an echo
-    // The cause if the server is gone afterwards. Only a check that resets a connection has
-    // one.
+    // The cause if the server does not answer afterwards. Empty unless the check resets a
+    // connection.
     std::string_view fatal = {};
 };
 
@@ -547,7 +550,7 @@ Cause cause_of(const Failed& failed, Examination& exam) {
     }
     const Cause values = whole.find('\1') == whole.npos ? Cause{} : cause_of_values(exam);
     if (!values.text.empty()) return values;
-    // Tests whether a message of three times the size is cut at the same byte.
+    // Tests whether a message three times as long as the reply is cut at the same byte.
     const std::size_t count = failed.received.size();
     if (count == 0 || count > 1024 * 1024 || !failed.expected.starts_with(failed.received))
         return {};

@@ -20,8 +20,9 @@ struct ExamineOptions {
     std::function<void(std::size_t number, std::size_t count)> check_begins;
 };
 
-// Returns when all checks are done, when the remaining checks would be pointless, or when the
-// loop was stopped. The trouble has a text only if there was no connection.
+// Returns when all checks are done, when the remaining checks would be pointless, when the time
+// limit has passed, or when the loop was stopped. The returned trouble has a text only if the
+// first check could not connect.
 Trouble examine(ev::Loop& loop, const ExamineOptions& options);
 
 }  // namespace yodel

@@ -11,8 +11,8 @@ namespace yodel {
 
 namespace {
 
-// Returns the number of letters to insert, remove, replace, or swap with a neighbor, so that
-// `from` becomes `to`.
+// Returns the smallest number of letters to insert, remove, replace, or swap with a neighbor,
+// so that `from` becomes `to`.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
     std::vector<std::size_t> before;
     std::vector<std::size_t> last(to.size() + 1);
@@ -137,7 +137,8 @@ private:
         }
     }
 
-    // Suggests the same command of the other program unless that would be wrong, too.
+    // Refuses an unknown option. If the other program has the option, suggests the same command
+    // for that program, or its help if the command would be wrong there, too.
     [[noreturn]] void refuse(const std::string& written, const std::string& meant) const {
         const std::vector<Option> table = other_.table();
         if (!find_option(table, written))
@@ -173,8 +174,8 @@ private:
         done_ = result_.has("help version");
     }
 
-    // Returns the options with the most similar names, if any. Abbreviations are only
-    // suggested, since a new option could change the meaning of one.
+    // Returns the options with the most similar names, if any. An abbreviation is not accepted,
+    // only used for a suggestion, because a new option could change its meaning.
     std::string similar(const std::string& wanted) const {
         std::size_t nearest = std::max<std::size_t>(1, wanted.size() / 3);
         std::string names;

@@ -161,8 +161,8 @@ void EchoServer::DatagramPort::answer_faultily(const Datagram& datagram) {
         held_.push(answer, server_.loop_.after(plan.delay));
 }
 
-// Sends the answers that are due. A reordered answer is sent after the next one, or at its
-// deadline if no other answer is due until then.
+// Sends the answers that are due. A reordered answer is sent after the next answer that is not
+// reordered, or at its deadline if no such answer is due until then.
 void EchoServer::DatagramPort::send_due() {
     const ev::Time now = server_.loop_.now();
     std::vector<Answer> due;

@@ -6,10 +6,10 @@
 // address gets no answer. If the same bytes arrive from the same address more than 64 times in
 // a second, they count as a loop between two services, and are not answered until they have
 // stopped for a second. Otherwise one forged datagram could make two servers answer each other
-// forever (CVE-2024-2169).
+// forever (CVE-2024-2169). With Options::reflect_any, every datagram is answered.
 //
-// The faults of a datagram depend only on the seed and on its number, which counts the
-// datagrams of a port in order of arrival.
+// The faults of a datagram depend only on the seed and on its number. A port numbers the
+// datagrams that it does not refuse, in order of arrival.
 #pragma once
 
 #include "app/server/echo_server.hpp"
@@ -26,9 +26,9 @@
 
 namespace yodel {
 
-// Detects that two services answer each other forever, because the same bytes keep arriving
-// from the same address. Stores a bounded number of keys; a new key replaces the one with the
-// fewest repeats in its row.
+// Detects the same bytes that keep arriving from the same address, because two services may be
+// answering each other forever. Stores a bounded number of keys. A new key replaces an expired
+// one in its row or, if none has expired, the one with the fewest repeats.
 class LoopGuard {
 public:
     static constexpr unsigned max_repeats = 64;  // per second
@@ -65,7 +65,7 @@ private:
         std::string bytes;
         bufio::Address to;
         bufio::Address from;
-        bool reordered;  // to be sent after the next one
+        bool reordered;  // to be sent after the next answer
     };
 
     void advance();

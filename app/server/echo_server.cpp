@@ -199,7 +199,7 @@ private:
 
     EchoServer& server_;
     std::string peer_;
-    ev::Timer timeout_;  // of the handshake, of idleness, or of leaving
+    ev::Timer timeout_;  // for the handshake, then for idleness, then for is_leaving()
     ev::Timer resume_;   // due when the responder wants to be called again
     Stream stream_;
     std::unique_ptr<Responder> responder_;

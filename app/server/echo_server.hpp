@@ -59,11 +59,11 @@ public:
     struct Options {
         std::optional<bufio::TlsContext> tls;
         std::size_t max_connections = 1024;  // more are closed immediately
-        // Limit of the bytes that wait to be sent on a connection; above it nothing is
-        // answered, and soon nothing is read. A message with a length counts once it is whole.
-        // If unset, the limit is 1 MiB, or the longest such message if that is more. Also
-        // limits the answers to datagrams that faults hold back; if unset, that limit is 16
-        // MiB.
+        // Limits the bytes that wait to be sent on a connection. At the limit, the server
+        // answers nothing, and soon reads nothing. A length-prefixed message counts only when
+        // the whole message has arrived. If unset, the limit is 1 MiB, or the size of the
+        // longest length-prefixed message if that is more. Also limits the memory of answers to
+        // datagrams that faults hold back, by default to 16 MiB.
         std::optional<std::size_t> max_buffer;
         std::size_t max_frame = 32 * 1024 * 1024;
         std::optional<ev::Duration> idle_timeout;
@@ -79,7 +79,8 @@ public:
     };
 
     // Takes a line of text without a newline, which may contain bytes that the peer chose.
-    // `peer` is its address or, without a peer, a word such as "accepting".
+    // `peer` is the peer's address or, if the line is about no peer, a word such as
+    // "accepting".
     using Log = std::function<void(const std::string& peer, const std::string& text)>;
 
     EchoServer(ev::Loop& loop, Options options, Log log);
@@ -88,13 +89,14 @@ public:
     // Return the actual address. Throw std::system_error.
     const bufio::Address& listen(const bufio::Address& address);
     const bufio::Address& listen_datagrams(const bufio::Address& address);
-    void close_datagrams();                                     // the port that was opened last
+    void close_datagrams();                                     // closes the port opened last
     void accept(bufio::Fd socket, const bufio::Address& peer);  // serves a connection
     void set_tls(bufio::TlsContext tls) {
         options_.tls = std::move(tls);
     }  // for later connections
-    // Stops receiving, and ends each connection as soon as nothing is left to send to its peer.
-    // Calls back once, when no connection and no answer is left, or when `grace` has passed.
+    // Stops accepting connections and receiving datagrams. Ends each connection as soon as
+    // nothing is left to answer or to send. Calls back once, when no connection and no answer
+    // is left, or when `grace` has passed.
     void drain(ev::Duration grace, std::function<void()> on_drained);
 
     Counters counters() const;
@@ -121,10 +123,10 @@ private:
     ev::Timer grace_timer_;
 };
 
-// Starts a client's own echo server on a free loopback port, and completes the endpoint with
-// it. The server can serve `connections` clients at a time. Changes `tls` to trust the server;
-// `tls` is null without TLS. The loop must outlive the server. Throws UsageError if the framing
-// cannot be echoed.
+// Starts a client's own echo server on a free loopback port, and stores its address in
+// `endpoint`. The server can serve at least `connections` clients at a time. If `tls` is not
+// null, the server uses TLS, and `tls` is changed to trust it. The loop must outlive the
+// server. Throws UsageError if the framing cannot be echoed.
 std::unique_ptr<EchoServer> start_own_server(ev::Loop& loop, bufio::Endpoint& endpoint,
                                              const Framing& framing, std::size_t connections,
                                              bufio::TlsClientOptions* tls);

@@ -25,7 +25,7 @@ class FaithfulResponder final : public Responder {
 public:
     // The buffers of TLS, and input that waits for space, take memory in addition to the
     // output. A limit above 8 * max_write is reduced by 2 * max_write, so that the sum stays
-    // within it.
+    // within the original limit.
     FaithfulResponder(const Framing& framing, EchoLimits limits, Stream& stream)
         : Responder(stream),
           framing_(framing),
@@ -34,8 +34,8 @@ public:
         stream.write(framing.greeting);
     }
 
-    // A write that completes immediately frees space without any event, so this continues until
-    // nothing more can be answered, or max_writes is reached.
+    // A write that completes immediately frees space without any event, so answering continues
+    // until nothing more can be answered, or max_writes is reached.
     ev::Time answer() override {
         for (int i = 0; i < max_writes; ++i) {
             if (end_) return ev::Time::max();
@@ -94,7 +94,7 @@ private:
     const Framing& framing_;
     const std::size_t limit_;
     const std::size_t max_message_;
-    bool in_message_ = false;             // with framing_.reply
+    bool in_message_ = false;             // a part was answered; only with framing_.reply
     std::size_t message_bytes_left_ = 0;  // bytes of a message already begun
     std::string reply_;
 };
@@ -151,7 +151,8 @@ private:
         std::size_t sent = 0;
     };
 
-    // Messages are held whole, so the buffer also limits their size.
+    // Messages are held whole. So the buffer limits their size unless they have a length
+    // prefix, for which there is a limit of its own.
     std::size_t max_message() const {
         return framing_.has_length() ? limits_.message : limits_.buffer;
     }

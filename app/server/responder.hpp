@@ -1,9 +1,9 @@
 // What a server sends back for the bytes that it receives, and the faults that it injects to
 // test clients.
 //
-// With a framing, a fault acts on whole messages. Without one, it acts on the bytes of one
-// read. The faults of a message depend only on the seed, and on the numbers of its connection
-// and of the message, so that a repeated run meets the same faults.
+// A fault acts on a whole message. With the framing `raw`, all bytes that have arrived are one
+// message. The faults of a message depend only on the seed, on the number of its connection,
+// and on its own number, so that a repeated run meets the same faults.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -25,7 +25,7 @@ namespace yodel {
 struct Faults {
     ev::Duration delay{};   // before each reply
     ev::Duration jitter{};  // maximum change of the delay; replies keep their order
-    double drop = 0;        // a probability from 0 to 1
+    double drop = 0;        // the probability, from 0 to 1, to send no reply
     double corrupt = 0;     // the probability to flip one bit of a reply
     double dup = 0;         // the probability to send a reply twice
     std::size_t chunk = 0;  // bytes written in one call, one chunk a turn; 0 if unlimited
@@ -35,7 +35,7 @@ struct Faults {
     bool no_read = false;
     bool stall_handshake = false;
     std::string banner = {};  // sent before everything else
-    double reorder = 0;       // a probability, for datagrams only
+    double reorder = 0;       // the probability to send a datagram after the next one
     std::uint64_t seed = 1;
 
     bool operator==(const Faults&) const = default;
@@ -82,7 +82,7 @@ public:
         replies_.emplace(due, std::move(reply));
     }
 
-    // The maximum and the minimum of ev::Time if the queue is empty.
+    // If the queue is empty, return the maximum and the minimum of ev::Time, respectively.
     ev::Time first_due() const { return empty() ? ev::Time::max() : replies_.begin()->first; }
     ev::Time last_due() const { return empty() ? ev::Time::min() : replies_.rbegin()->first; }
 
@@ -99,8 +99,8 @@ private:
     std::size_t memory_ = 0;
 };
 
-// Flips the bit of the payload that `place` selects, or else another bit of the same byte if
-// the result would be a reserved byte, which could end the message.
+// Flips the bit of the payload that `place` selects. If the result would be a reserved byte,
+// which could end the message, flips another bit of the same byte instead.
 void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved);
 
 // Answers the messages of one connection.
@@ -126,10 +126,10 @@ struct EchoLimits {
     std::size_t message;  // bytes of a message, with a length-prefixed framing
 };
 
-// Returns a responder, which everything passed by reference must outlive. Without faults, it
-// echoes every byte as it arrives, but holds a length-prefixed message in memory until it is
-// whole. If the framing defines a greeting and replies, it sends them instead of echoes, and
-// answers each byte of a message as it arrives.
+// Returns a responder. Everything passed by reference must outlive the responder. Without
+// faults, it echoes every byte when the byte arrives, but a length-prefixed message only when
+// the whole message has arrived. If the framing defines a greeting and replies, the responder
+// sends them instead of echoes, and also answers parts of a message.
 std::unique_ptr<Responder> make_responder(ev::Loop& loop, const Faults& faults,
                                           const Framing& framing, EchoLimits limits,
                                           std::uint64_t connection, bufio::Stream& stream);

@@ -108,7 +108,8 @@ void set_target(ClientOptions& options, const char* comparing) {
 
 // --starttls smtp implies -f smtp, because the service keeps its framing after STARTTLS. If
 // replies and messages have different framings, replies cannot be echoes, and the default is to
-// expect any answer. A client of such a service sends lines.
+// expect any answer. With --listen, yodel takes the place of such a service, whose clients send
+// lines that end with CRLF.
 void add_meanings(ClientOptions& options) {
     Session::Options& session = options.run.session;
     CommandLine& line = options.line;

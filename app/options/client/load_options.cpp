@@ -197,8 +197,8 @@ void plan_load(LoadOptions& options) {
     using From = RunOptions::From;
     RunOptions& run = options.run;
     options.report.load = !run.probe_interval;
-    // If no option asks for generated messages, a load without a length sends the lines of
-    // standard input unless it is a terminal.
+    // A load sends the lines of standard input, unless that is a terminal, or an option sets
+    // the length of the run, asks for generated messages, or selects a probe.
     const bool generates = run.probe || options.wants_generated_messages() ||
                            run.session.max_time || ::isatty(STDIN_FILENO) == 1;
     run.from = options.reads_stdin() ? From::shared_input

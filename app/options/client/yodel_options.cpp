@@ -24,7 +24,7 @@ void add_mask(std::optional<Expression>& to, const std::string& text) {
     to.emplace(text);
 }
 
-// Generates a message every second by default.
+// Chooses the source of the messages. By default, a generated message is sent every second.
 void plan_run(YodelOptions& options) {
     using enum RunOptions::From;
     RunOptions& run = options.run;
@@ -139,7 +139,7 @@ void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recor
     if (options.connects() && session.pattern && !framing.replies_framed())
         throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
                          " of " + recording->name + ", whose replies have no frames");
-    // The options for datagrams or WebSocket must be given again, but not the framing.
+    // An option for datagrams or WebSocket must be given again, but -f need not be.
     const bool given =
         !framing.is_option() || !wanted.is_option() || options.line.has("framing C");
     if (options.connects() && given && &framing != &wanted)

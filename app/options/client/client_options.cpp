@@ -96,7 +96,7 @@ void set_target(ClientOptions& options, const char* comparing) {
         request.host = endpoint.text();
         const std::string_view default_port = options.use_tls() ? ":443" : ":80";
         if (request.host.ends_with(default_port))
-            request.host.resize(request.host.size() - default_port.size());
+            request.host.erase(request.host.size() - default_port.size());
     }
     if (!listens) return;
     // Messages from a client answer nothing, so no reply is expected.

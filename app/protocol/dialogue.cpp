@@ -72,10 +72,10 @@ Dialogue::Dialogue(const Starttls& service, std::vector<std::string>& notes)
     }
 }
 
-Dialogue::Dialogue(const Framing& framing, bool greeted, const std::vector<std::string>& lines,
-                   std::vector<std::string>& notes)
-    : framing_(framing), decoder_(framing, max_received, greeted), notes_(notes) {
-    if (framing.takes_turns && !greeted) steps_.push_back({"", "--on-connect 1", ""});
+Dialogue::Dialogue(const Framing& framing, bool is_greeted,
+                   const std::vector<std::string>& lines, std::vector<std::string>& notes)
+    : framing_(framing), decoder_(framing, max_received, is_greeted), notes_(notes) {
+    if (framing.takes_turns && !is_greeted) steps_.push_back({"", "--on-connect 1", ""});
     for (std::size_t i = 0; i < lines.size(); ++i) {
         std::string frame;
         encode(framing, lines[i], frame);
@@ -93,8 +93,8 @@ std::string Dialogue::advance(std::string_view& received) {
     std::string output;
     while (!failure_ && !done()) {
         if (awaits_answer_ && !take_answer(received)) break;
-        while (!awaits_answer_ && begun_ < steps_.size()) {
-            output += steps_[begun_++].frame;
+        while (!awaits_answer_ && begun_steps_ < steps_.size()) {
+            output += steps_[begun_steps_++].frame;
             awaits_answer_ = step().frame.empty() || !framing_.can_echo() || service_;
             if (!awaits_answer_) notes_.push_back(step().note);
         }
@@ -102,16 +102,16 @@ std::string Dialogue::advance(std::string_view& received) {
     // An attacker may have sent plaintext after the last answer, so that it is taken for bytes
     // that TLS protects (CVE-2011-0411).
     if (service_ && done() && !received.empty())
-        refuse("sent more plaintext after it " + answered());
+        refuse("sent more plaintext after it " + answered_text());
     return output;
 }
 
-End Dialogue::closed() const {
+End Dialogue::early_end() const {
     return {service_ ? Reason::tls : Reason::closed_early, By::peer, "",
-            "closed the connection before it " + answered()};
+            "closed the connection before it " + answered_text()};
 }
 
-std::string Dialogue::answered() const {
+std::string Dialogue::answered_text() const {
     return service_ && step().frame.empty() ? "greeted" : "answered " + step().name;
 }
 
@@ -124,7 +124,7 @@ bool Dialogue::take_answer(std::string_view& received) {
     using Kind = Decoder::Decoded::Kind;
     const Decoder::Decoded next = decoder_.next(received);
     if (service_ && consumed_ + received.size() > max_received)
-        refuse("sent more than 64 KiB before it " + answered());
+        refuse("sent more than 64 KiB before it " + answered_text());
     else if (next.kind == Kind::error && !service_)
         failure_ = {Reason::receive, By::us, "", next.error};
     if (failure_ || next.kind == Kind::incomplete) return false;
@@ -140,10 +140,11 @@ bool Dialogue::take_answer(std::string_view& received) {
     }
     const std::string quoted(answer.substr(0, std::min(max_quoted, answer.find('\r'))));
     if (service_) {
-        const bool is_news = begun_ > 1 && !answer.starts_with(service_->tag);
+        const bool is_news = begun_steps_ > 1 && !answer.starts_with(service_->tag);
         if (is_news || begins_with(answer, service_->delay)) return true;
         if (!begins_with(answer, step().right))
-            refuse(answered() + " with: " + quoted + "; expected " + std::string(step().right));
+            refuse(answered_text() + " with: " + quoted + "; expected " +
+                   std::string(step().right));
     } else if (is_greeting) {
         if (!step().frame.empty()) return true;
     } else if (!answer.empty() &&

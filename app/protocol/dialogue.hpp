@@ -32,17 +32,17 @@ public:
     // Sends the lines. With framings whose replies cannot be echoes (resp, smtp), each line
     // waits for the reply to the previous line, and an error reply is a failure with
     // Reason::refused. With any other framing the lines are sent together, and their replies
-    // are unsolicited. With `greeted`, the service's greeting was received earlier, as with
+    // are unsolicited. With `is_greeted`, the service's greeting was received earlier, as with
     // STARTTLS. The notes also contain the lines, without their arguments.
-    Dialogue(const Framing& framing, bool greeted, const std::vector<std::string>& lines,
+    Dialogue(const Framing& framing, bool is_greeted, const std::vector<std::string>& lines,
              std::vector<std::string>& notes);
 
     // Removes answers from the front of `received`, which contains all bytes that were not yet
     // removed. Returns the bytes to send now, if there are any.
     std::string advance(std::string_view& received);
-    bool done() const { return !awaits_answer_ && begun_ == steps_.size(); }
+    bool done() const { return !awaits_answer_ && begun_steps_ == steps_.size(); }
     const bufio::End& failure() const { return failure_; }
-    bufio::End closed() const;  // the end to report if the service closes early
+    bufio::End early_end() const;  // the end to report if the service closes early
 
 private:
     struct Step {
@@ -52,8 +52,8 @@ private:
         std::string_view right = {};  // with STARTTLS, the beginning of the right answer
     };
 
-    const Step& step() const { return steps_[begun_ - 1]; }
-    std::string answered() const;
+    const Step& step() const { return steps_[begun_steps_ - 1]; }
+    std::string answered_text() const;
     void refuse(std::string detail);
     bool take_answer(std::string_view& received);
 
@@ -62,7 +62,7 @@ private:
     Decoder decoder_;
     std::vector<Step> steps_;
     std::vector<std::string>& notes_;
-    std::size_t begun_ = 0;     // steps
+    std::size_t begun_steps_ = 0;
     std::size_t consumed_ = 0;  // bytes of the answers
     bool awaits_answer_ = false;
     bufio::End failure_;

@@ -94,8 +94,9 @@ std::string bad_text(const Reply& bad) {
 }
 
 std::string stale_text(std::string_view payload) {
-    constexpr std::size_t shown = 256;  // bytes
-    return "the server sent " + in_quotes(excerpt(payload.substr(0, shown), payload.size())) +
+    constexpr std::size_t max_shown = 256;  // bytes
+    return "the server sent " +
+           in_quotes(excerpt(payload.substr(0, max_shown), payload.size())) +
            " after a right reply; it answers no message";
 }
 

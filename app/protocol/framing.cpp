@@ -22,10 +22,12 @@ std::string incremented(std::string_view payload) {
 ReplyLine smtp_line(std::string_view line, std::string_view before) {
     const std::string_view code = (before.empty() ? line : before).substr(0, 3);
     const std::string_view sign = line.substr(std::min<std::size_t>(line.size(), 3), 1);
-    const bool coded = line.starts_with(code) && (sign.empty() || sign == " " || sign == "-");
-    const bool valid = code.size() == 3 && is_number(code);
-    if (before.empty() && !(coded && valid)) return {.fault = "which is not valid for -f smtp"};
-    return {.more = coded && sign != "-" ? 0U : 1U};
+    const bool has_code =
+        line.starts_with(code) && (sign.empty() || sign == " " || sign == "-");
+    const bool is_code_valid = code.size() == 3 && is_number(code);
+    if (before.empty() && !(has_code && is_code_valid))
+        return {.fault = "which is not valid for -f smtp"};
+    return {.more = has_code && sign != "-" ? 0U : 1U};
 }
 
 constexpr Framing framings[] = {
@@ -223,7 +225,7 @@ Decoder::Decoded Decoder::next(std::string_view bytes) {
         return {.kind = Decoded::Kind::stray, .payload = bytes.substr(0, stray), .used = stray};
     Decoded cut = read(bytes);
     if (cut.kind != Decoded::Kind::message) return cut;
-    const bool is_greeting = framing_->takes_turns && !greeted_ && !decoded_;
+    const bool is_greeting = framing_->takes_turns && !is_greeted_ && !has_decoded_;
     const std::string_view push = framing_->push_byte;
     if (is_greeting || (!push.empty() && bytes.starts_with(push)))
         cut.kind = Decoded::Kind::stray;
@@ -234,7 +236,7 @@ Decoder::Decoded Decoder::next(std::string_view bytes) {
 }
 
 bool Decoder::greeted(std::string_view bytes) {
-    return decoded_ || greeted_ || !framing_->takes_turns ||
+    return has_decoded_ || is_greeted_ || !framing_->takes_turns ||
            read(bytes).kind != Decoded::Kind::incomplete;
 }
 
@@ -246,26 +248,26 @@ Decoder::Decoded Decoder::read(std::string_view bytes) {
         const std::size_t size =
             line_offset_ + framing_->frame_size(bytes.substr(line_offset_), searched_);
         if (framing_->has_frames() && size > max_frame_ + overhead)
-            return too_long(bytes, size - overhead);
+            return too_long_error(bytes, size - overhead);
         if (size > bytes.size()) {
             searched_ = bytes.size() - line_offset_;
             return {};
         }
         const std::string_view line =
             bytes.substr(line_offset_, size - line_offset_ - overhead);
-        const ReplyLine read = framing_->can_echo()
-                                   ? ReplyLine{}
-                                   : framing_->reply_line(line, bytes.substr(0, line_offset_));
-        if (read.fault) return refuse(line, read.fault);
-        const std::uint64_t next = size + read.body;
-        const std::uint64_t left = lines_left_ - 1 + read.more;
+        const ReplyLine parsed =
+            framing_->can_echo() ? ReplyLine{}
+                                 : framing_->reply_line(line, bytes.substr(0, line_offset_));
+        if (parsed.fault) return refusal(line, parsed.fault);
+        const std::uint64_t next = size + parsed.body;
+        const std::uint64_t left = lines_left_ - 1 + parsed.more;
         if (next + left - overhead > max_frame_ && !framing_->can_echo())
-            return too_long(bytes, next + left - overhead);
+            return too_long_error(bytes, next + left - overhead);
         if (next > bytes.size()) return {};
-        if (read.body > 0 &&
+        if (parsed.body > 0 &&
             !bytes.substr(line_offset_, next - line_offset_).ends_with(framing_->delimiter))
-            return refuse(line, "but the " + bytes_text(read.body - overhead) +
-                                    " after it do not end with CRLF");
+            return refusal(line, "but the " + bytes_text(parsed.body - overhead) +
+                                     " after it do not end with CRLF");
         line_offset_ = static_cast<std::size_t>(next);
         searched_ = 0;
         lines_left_ = left;
@@ -273,15 +275,15 @@ Decoder::Decoded Decoder::read(std::string_view bytes) {
     return {.kind = Decoded::Kind::message};
 }
 
-Decoder::Decoded Decoder::refuse(std::string_view line, const std::string& fault) const {
-    constexpr std::size_t shown = 40;  // bytes
+Decoder::Decoded Decoder::refusal(std::string_view line, const std::string& fault) const {
+    constexpr std::size_t max_shown = 40;  // bytes
     return {.kind = Decoded::Kind::error,
-            .error = "the server sent " + in_quotes(line.substr(0, shown)) +
-                     (line.size() > shown ? "..." : "") + ", " + fault};
+            .error = "the server sent " + in_quotes(line.substr(0, max_shown)) +
+                     (line.size() > max_shown ? "..." : "") + ", " + fault};
 }
 
-Decoder::Decoded Decoder::too_long(std::string_view bytes, std::uint64_t size) const {
-    const std::string hint = decoded_ ? "" : length_hint(*framing_, bytes, max_frame_);
+Decoder::Decoded Decoder::too_long_error(std::string_view bytes, std::uint64_t size) const {
+    const std::string hint = has_decoded_ ? "" : length_hint(*framing_, bytes, max_frame_);
     if (!hint.empty()) return {.kind = Decoded::Kind::error, .error = hint};
     const std::string text = bytes_text(size) + (framing_->prefix > 0 ? "" : " or more");
     return {.kind = Decoded::Kind::error,

@@ -161,10 +161,10 @@ bufio::End end_inside_message(const Framing& framing, std::string_view fragment)
 // bytes from their front. The framing must outlive the decoder.
 class Decoder {
 public:
-    // A payload of more than `max_frame` bytes is an error. With `greeted`, no greeting
+    // A payload of more than `max_frame` bytes is an error. With `is_greeted`, no greeting
     // precedes the replies.
-    Decoder(const Framing& framing, std::size_t max_frame, bool greeted = false)
-        : framing_(&framing), max_frame_(max_frame), greeted_(greeted) {}
+    Decoder(const Framing& framing, std::size_t max_frame, bool is_greeted = false)
+        : framing_(&framing), max_frame_(max_frame), is_greeted_(is_greeted) {}
 
     struct Decoded {
         enum class Kind {
@@ -184,18 +184,18 @@ public:
     // Returns true if the framing needs no greeting, or once a greeting has arrived, even an
     // invalid one.
     bool greeted(std::string_view bytes);
-    // Begins a new frame. With `decoded`, this connection has received whole frames, even if
-    // next() did not decode them. Otherwise another connection begins.
-    void restart(bool decoded = true) {
+    // Begins a new frame. With `has_decoded`, this connection has received whole frames, even
+    // if next() did not decode them. Otherwise another connection begins.
+    void restart(bool has_decoded = true) {
         line_offset_ = searched_ = 0;
         lines_left_ = 1;
-        decoded_ = decoded;
+        has_decoded_ = has_decoded;
     }
 
 private:
     Decoded read(std::string_view bytes);
-    Decoded refuse(std::string_view line, const std::string& fault) const;
-    Decoded too_long(std::string_view bytes, std::uint64_t size) const;
+    Decoded refusal(std::string_view line, const std::string& fault) const;
+    Decoded too_long_error(std::string_view bytes, std::uint64_t size) const;
 
     const Framing* framing_;
     std::size_t max_frame_;
@@ -204,8 +204,8 @@ private:
     std::size_t searched_ = 0;      // bytes of that line without a whole delimiter
     std::uint64_t lines_left_ = 1;  // lines of the reply still missing
 
-    bool decoded_ = false;  // a message was decoded, so the framing is right
-    bool greeted_;
+    bool has_decoded_ = false;  // a message was decoded, so the framing is right
+    bool is_greeted_;
 };
 
 }  // namespace yodel

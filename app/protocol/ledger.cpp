@@ -123,8 +123,8 @@ std::optional<std::string_view> Ledger::expected(const Entry& entry) const {
     return given() ? std::nullopt : std::optional(payload(entry));
 }
 
-Message Ledger::message(const Entry& entry, bool late) const {
-    Message all{entry.id, payload(entry), entry.planned, entry.sent, late};
+Message Ledger::message(const Entry& entry, bool is_late) const {
+    Message all{entry.id, payload(entry), entry.planned, entry.sent, is_late};
     if (given()) all.expected = expected(entry);
     return all;
 }
@@ -161,7 +161,7 @@ void Ledger::split_first(std::size_t i) {
 
 // Returns the index of the first entry from `i` on that is not over.
 std::size_t Ledger::skip_over(std::size_t i) const {
-    while (i < entries_.size() && entries_[i].over) ++i;
+    while (i < entries_.size() && entries_[i].is_removed) ++i;
     return i;
 }
 
@@ -174,9 +174,9 @@ const Ledger::Entry& Ledger::take(std::size_t i) {
     sum.count -= taken_.count;
     sum.bytes -= taken_.size;
     equal_bytes_ = forgotten_ = 0;
-    last_echoed_ = false;
+    is_last_echoed_ = false;
     keeps_last_ = framing_.replies_framed() && !datagrams();
-    entries_[i].over = true;
+    entries_[i].is_removed = true;
     first_ = skip_over(first_);
     oldest_ = skip_over(std::max(oldest_, first_));
     if (!empty()) return taken_;
@@ -213,7 +213,7 @@ void Ledger::drop_answered() {
         datagrams() && frames_.size() >= 2 * size + enough && all_written();
     const bool drops_entries = first_ > std::max(max_idle_entries, entries_.size() / 2);
     if (!drops_frames && !drops_entries) return;
-    std::erase_if(entries_, [](const Entry& entry) { return entry.over; });
+    std::erase_if(entries_, [](const Entry& entry) { return entry.is_removed; });
     first_ = 0;
     oldest_ = late_.count;
     if (!drops_frames) return;
@@ -257,7 +257,7 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
     for (std::size_t n = late; n < count + late; ++n) {
         const std::size_t i = first_ + (n < count ? n : n - count);
         const Entry& entry = entries_[i];
-        if (entry.key != key || entry.over || !awaited(entry)) continue;
+        if (entry.key != key || entry.is_removed || !awaited(entry)) continue;
         if (entry.count > 1) {
             if (const auto place = find_in_batch(i, wanted)) return place;
         } else if (equals(entry)) {
@@ -285,7 +285,8 @@ std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> numb
     const auto found = std::lower_bound(
         entries_.begin() + static_cast<std::ptrdiff_t>(first_), entries_.end(), *number,
         [](const Entry& entry, std::uint64_t key) { return entry.key < key; });
-    if (found == entries_.end() || found->key != *number || found->over || !awaited(*found))
+    if (found == entries_.end() || found->key != *number || found->is_removed ||
+        !awaited(*found))
         return std::nullopt;
     return static_cast<std::size_t>(found - entries_.begin());
 }
@@ -299,7 +300,7 @@ std::size_t Ledger::comparable_size(std::string_view reply) const {
 // may be a bad reply to the message.
 bool Ledger::fits(const Entry& entry, std::size_t size, std::uint64_t read_id) const {
     const auto right = expected(entry);
-    return !entry.over && entry.id <= read_id && right && comparable_size(*right) == size;
+    return !entry.is_removed && entry.id <= read_id && right && comparable_size(*right) == size;
 }
 
 // --- Receiving.
@@ -315,9 +316,9 @@ std::optional<Event> Ledger::next(std::string_view& received, ev::Time read_at) 
     if (received.size() > remaining_input_) read_id_ = last_id_;
     std::optional<Event> event;
     for (bool may_continue = true; may_continue && !event;) {
-        if (settling_) event = next_resolved();
+        if (is_settling_) event = next_resolved();
         if (event) break;
-        if (!greeted_) {
+        if (!is_greeted_) {
             const std::string_view greeting = framing_.greeting;
             if (!received.starts_with(greeting.substr(0, received.size())))
                 refusal_ = {bufio::Reason::receive, bufio::By::peer,
@@ -325,12 +326,12 @@ std::optional<Event> Ledger::next(std::string_view& received, ev::Time read_at) 
                             std::string(greeting) + " of " + framing_.label()};
             if (!received.starts_with(greeting)) break;
             received.remove_prefix(greeting.size());
-            greeted_ = true;
+            is_greeted_ = true;
         }
         const std::size_t before = received.size();
         event = framing_.replies_framed() ? next_framed(received, read_at)
                                           : next_unframed(received, read_at);
-        may_continue = settling_ || received.size() != before;
+        may_continue = is_settling_ || received.size() != before;
     }
     remaining_input_ = received.size();
     return event;
@@ -339,7 +340,7 @@ std::optional<Event> Ledger::next(std::string_view& received, ev::Time read_at) 
 std::optional<Event> Ledger::next_framed(std::string_view& received, ev::Time read_at) {
     if (auto event = next_echoed(received, read_at)) return event;
     release();
-    if (settling_ || received.size() == equal_bytes_) return std::nullopt;
+    if (is_settling_ || received.size() == equal_bytes_) return std::nullopt;
     const Decoder::Decoded cut = decoder_.next(received);
     if (cut.kind == Decoder::Decoded::Kind::error)
         refusal_ = {bufio::Reason::limit, bufio::By::us, "", cut.error};
@@ -350,7 +351,7 @@ std::optional<Event> Ledger::next_framed(std::string_view& received, ev::Time re
         return received_event(Fate::unsolicited, cut.payload);
     }
     auto event = match(cut.payload, read_at);
-    if (settling_) return std::nullopt;  // this frame is decoded again after the events
+    if (is_settling_) return std::nullopt;  // this frame is decoded again after the events
     equal_bytes_ = 0;
     received.remove_prefix(cut.used);
     if (!held_.empty()) settle_if_decided();
@@ -449,11 +450,12 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
 
 // Answers a datagram by its own reply, so that held replies of the same size may answer one
 // message fewer.
-Event Ledger::answer_own(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
+Event Ledger::answer_own(std::size_t i, std::string_view reply, ev::Time read_at,
+                         bool is_right) {
     if (i >= oldest_)
         for (Held& held : held_)
             if (fits(entries_[i], held.size, held.queued)) --held.spare;
-    return answer(i, reply, read_at, right);
+    return answer(i, reply, read_at, is_right);
 }
 
 std::size_t Ledger::hash_of(std::string_view reply) const {
@@ -473,21 +475,21 @@ void Ledger::remember_answer(std::string_view reply) {
 
 // In a stream, the messages before entry `i` are late, and will not be answered. A reply that
 // was read before its message was fully written has no round trip.
-Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
+Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bool is_right) {
     while (i > first_ && !datagrams()) take(first_);
-    const bool late = i < oldest_;
+    const bool is_late = i < oldest_;
     const Entry& entry = take(i);
-    Reply answer{.payload = reply, .right = right};
+    Reply answer{.payload = reply, .right = is_right};
     if (entry.id > untimed_id_ && read_at >= entry.sent) {
         answer.round_trip = read_at - entry.sent;
         max_round_trip_ = std::max(max_round_trip_, *answer.round_trip);
     }
-    greeting_ruled_out_ = true;
+    rules_out_greeting_ = true;
     if (options_.expect == Expect::any) {
         answer.right = !options_.pattern || options_.pattern->matches(reply);
     } else {
-        if (right)
-            echoed_ = last_echoed_ = true;
+        if (is_right)
+            has_echoed_ = is_last_echoed_ = true;
         else
             answer = compared_reply(options_.pattern_or_null(), expected(entry), reply,
                                     answer.round_trip);
@@ -496,17 +498,17 @@ Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bo
     if (datagrams()) {
         answer.reordered = entry.id < last_answered_;
         last_answered_ = std::max(last_answered_, entry.id);
-        if (!right) remember_answer(reply);
+        if (!is_right) remember_answer(reply);
     }
-    return answered_event(message(entry, late), answer);
+    return answered_event(message(entry, is_late), answer);
 }
 
 // A duplicate equals the last echo. Other replies that follow an echo are stale. Once a message
 // was forgotten, neither is certain, because the reply may answer that message.
 Event Ledger::unsolicited(std::string_view reply) const {
     const bool decidable = options_.expect == Expect::echo && !forgotten_key_;
-    if (!decidable || !echoed_) return received_event(Fate::unsolicited, reply);
-    const bool is_duplicate = last_echoed_ && is_last_removed(reply);
+    if (!decidable || !has_echoed_) return received_event(Fate::unsolicited, reply);
+    const bool is_duplicate = is_last_echoed_ && is_last_removed(reply);
     return received_event(is_duplicate ? Fate::duplicate : Fate::stale, reply);
 }
 
@@ -524,11 +526,12 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
         settle(first_ + 1);
         return std::nullopt;
     }
-    const bool any = options_.expect == Expect::any;
-    if (!any_awaited() || forgotten_key_ || any) {
+    const bool takes_any = options_.expect == Expect::any;
+    if (!any_awaited() || forgotten_key_ || takes_any) {
         arrived_bytes_ = 0;
         const std::string_view all = std::exchange(received, {});
-        return any && any_awaited() ? answer(*find(all), all, read_at, true) : unsolicited(all);
+        return takes_any && any_awaited() ? answer(*find(all), all, read_at, true)
+                                          : unsolicited(all);
     }
     const std::string_view right = *expected(entries_[first_]);
     equal_bytes_ += first_difference(received.substr(equal_bytes_), right.substr(equal_bytes_));
@@ -578,7 +581,7 @@ void Ledger::settle_replies(std::size_t replies) {
         held.fate = unsolicited(held.payload).fate;
         --answers_;
     }
-    settling_ = true;
+    is_settling_ = true;
 }
 
 // Answers the oldest messages, because a later reply may still be right for a younger one.
@@ -594,7 +597,7 @@ void Ledger::settle_if_decided() {
     if (datagrams()) {
         if (held_bytes_ > limits_.held_bytes || held_.size() > max_held_datagrams)
             held_.front().spare = 0;
-        settling_ = true;
+        is_settling_ = true;
         return;
     }
     const bool may_answer_late = late_.count > 0 && in_flight_.count > 0;
@@ -632,7 +635,7 @@ void Ledger::take_held(std::list<Held>::iterator held) {
 }
 
 std::optional<Event> Ledger::next_resolved() {
-    if (!settling_) return std::nullopt;
+    if (!is_settling_) return std::nullopt;
     if (datagrams()) {
         if (auto event = next_decided()) return event;
     } else if (!held_.empty()) {
@@ -644,22 +647,22 @@ std::optional<Event> Ledger::next_resolved() {
         return answer(first_, reply, settled_.read_at, false);
     }
     while (!empty() && entries_[first_].id < lost_before_) {
-        const bool late = oldest_ > first_;
+        const bool is_late = oldest_ > first_;
         split_first(first_);
         const Entry& lost = take(first_);
-        if (!late) return Event{.fate = Fate::lost, .message = message(lost, false)};
+        if (!is_late) return Event{.fate = Fate::lost, .message = message(lost, false)};
     }
-    settling_ = false;
+    is_settling_ = false;
     return std::nullopt;
 }
 
 bool Ledger::greeting_possible() const {
-    return !greeting_ruled_out_ && answers_ > 0 && answers_ == in_flight_.count &&
+    return !rules_out_greeting_ && answers_ > 0 && answers_ == in_flight_.count &&
            late_.count == 0;
 }
 
 void Ledger::rule_out_greeting() {
-    greeting_ruled_out_ = true;
+    rules_out_greeting_ = true;
     resolve_held();
 }
 
@@ -688,9 +691,9 @@ Event Ledger::expire_oldest() {
     return event;
 }
 
-void Ledger::lose(bool unwritten_stay) {
+void Ledger::lose(bool keeps_unwritten) {
     std::size_t i = entries_.size();
-    if (unwritten_stay && !datagrams())
+    if (keeps_unwritten && !datagrams())
         while (i > oldest_ && entries_[i - 1].end() > written_) --i;
     for (Held& held : held_) held.spare = 0;
     settle(i);
@@ -706,7 +709,7 @@ void Ledger::restart() {
     forgotten_ = equal_bytes_ = remaining_input_ = arrived_bytes_ = 0;
     forgotten_key_.reset();
     refusal_ = {};
-    greeted_ = greeting_ruled_out_ = echoed_ = last_echoed_ = false;
+    is_greeted_ = rules_out_greeting_ = has_echoed_ = is_last_echoed_ = false;
 }
 
 }  // namespace yodel

@@ -110,9 +110,9 @@ public:
     // have returned none.
     Event expire_oldest();
     // Matches the held replies, and counts the other messages as lost, because the connection
-    // has ended. With `unwritten_stay`, messages in a stream that are not fully written stay
+    // has ended. With `keeps_unwritten`, messages in a stream that are not fully written stay
     // queued for the next connection.
-    void lose(bool unwritten_stay);
+    void lose(bool keeps_unwritten);
     // Prepares for the next connection, which sends the remaining messages.
     void restart();
 
@@ -121,7 +121,7 @@ public:
     bool greeting_possible() const;
     // Treats the possible greeting as a bad reply.
     void rule_out_greeting();
-    bool echoed() const { return echoed_; }  // on this connection
+    bool echoed() const { return has_echoed_; }  // on this connection
 
     std::uint64_t last_id() const { return last_id_; }
     // Includes late messages. Returns 0 if there is no message.
@@ -147,7 +147,7 @@ private:
         std::uint64_t begin = 0;  // position of its frames
         std::size_t size = 0;     // bytes of its frames
         std::size_t count = 1;    // messages
-        bool over = false;        // removed, perhaps before an older datagram
+        bool is_removed = false;  // removed, perhaps before an older datagram
         // The expected reply, if it is not the message itself.
         std::unique_ptr<const std::string> reply = {};
 
@@ -186,7 +186,7 @@ private:
         return framing_.payload(frame(entry));
     }
     std::optional<std::string_view> expected(const Entry& entry) const;
-    Message message(const Entry& entry, bool late) const;
+    Message message(const Entry& entry, bool is_late) const;
     bool split(std::size_t i, std::size_t bytes);
     void split_first(std::size_t i);
     std::size_t skip_over(std::size_t i) const;
@@ -209,8 +209,8 @@ private:
     std::optional<Event> next_unframed(std::string_view& received, ev::Time read_at);
     std::optional<Event> match(std::string_view reply, ev::Time read_at);
     std::optional<Event> match_datagram(std::string_view reply, ev::Time read_at);
-    Event answer_own(std::size_t i, std::string_view reply, ev::Time read_at, bool right);
-    Event answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right);
+    Event answer_own(std::size_t i, std::string_view reply, ev::Time read_at, bool is_right);
+    Event answer(std::size_t i, std::string_view reply, ev::Time read_at, bool is_right);
     std::size_t hash_of(std::string_view reply) const;
     void remember_answer(std::string_view reply);
     bool is_last_removed(std::string_view reply) const {
@@ -260,14 +260,14 @@ private:
     std::list<Held> held_;
     std::size_t held_bytes_ = 0;
     std::size_t answers_ = 0;        // held replies that may answer a message
-    bool settling_ = false;          // the fates of the held replies are decided; see settle()
+    bool is_settling_ = false;       // the fates of the held replies are decided; see settle()
     std::uint64_t lost_before_ = 0;  // messages below this id are lost after the held replies
     Held settled_;                   // the held reply that was removed last
 
-    bool greeted_ = false;             // the framing's greeting was received
-    bool greeting_ruled_out_ = false;  // the first reply is known not to be a greeting
-    bool echoed_ = false;              // this connection has echoed a message
-    bool last_echoed_ = false;         // the message removed last was echoed
+    bool is_greeted_ = false;          // the framing's greeting was received
+    bool rules_out_greeting_ = false;  // the first reply is known not to be a greeting
+    bool has_echoed_ = false;          // this connection has echoed a message
+    bool is_last_echoed_ = false;      // the message removed last was echoed
     std::uint64_t last_answered_ = 0;  // highest id of an answered message
     ev::Duration max_round_trip_{};
     std::vector<std::size_t> answered_;  // hashes of answers, to recognize duplicate datagrams

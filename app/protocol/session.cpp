@@ -96,12 +96,12 @@ void Session::flush() {
     if (!connected() || dialogue_ || ledger_.flushed()) return;
     const ev::Time now = loop_.read_clock();
     flushed_at_ = now;
-    const bool greeting_overdue = now - state_since() > options_->greeting_time;
-    if (state() == State::open && greeting_overdue && !ledger_.greeting_possible())
+    const bool is_overdue = now - state_since() > options_->greeting_time;
+    if (state() == State::open && is_overdue && !ledger_.greeting_possible())
         ledger_.rule_out_greeting();
     if (pending() == 0) progress_.accepted_at = now;
-    const bool accepted = stream_->write(ledger_.flush(now));
-    if (!accepted && !stream_->end()) {  // an ended stream reports its end
+    const bool is_accepted = stream_->write(ledger_.flush(now));
+    if (!is_accepted && !stream_->end()) {  // an ended stream reports its end
         end_with({Reason::limit, By::peer, "has stopped reading, and the send buffer is full"});
         return wake_by(loop_.now());
     }
@@ -113,26 +113,25 @@ void Session::flush() {
     wake_by(now + options_->reply_timeout);
 }
 
-void Session::pause(bool paused) {
-    if (paused == this->paused()) return;
+void Session::pause(bool is_paused) {
+    if (is_paused == paused()) return;
     if (connected()) observe();
     const ev::Time now = loop_.now();
-    if (paused) {
+    if (is_paused) {
         paused_at_ = now;
     } else {  // waits continue with their remaining time
-        const ev::Time from = *std::exchange(paused_at_, std::nullopt);
+        const ev::Time began_at = *std::exchange(paused_at_, std::nullopt);
         resumed_at_ = now;
         Progress& p = progress_;
-        p.max_pause = std::max(p.max_pause, now - std::max(entered_at_, from));
-        for (ev::Time* const start :
-             {&p.active_at, &p.pinged_at, &p.accepted_at, &p.awaited_since, &p.greeted_at,
-              &p.heard_at, &p.peer_ended_at})
-            if (*start != ev::Time{}) *start += now - std::max(*start, from);
+        p.max_pause = std::max(p.max_pause, now - std::max(entered_at_, began_at));
+        for (ev::Time* const start : {&p.active_at, &p.pinged_at, &p.accepted_at, &p.awaited_at,
+                                      &p.greeted_at, &p.heard_at, &p.peer_ended_at})
+            if (*start != ev::Time{}) *start += now - std::max(*start, began_at);
         void_round_trips();
     }
     if (!connected()) return;
-    stream_->pause_reading(paused && !dialogue_);
-    if (!paused) wake_by(loop_.now());
+    stream_->pause_reading(is_paused && !dialogue_);
+    if (!is_paused) wake_by(loop_.now());
 }
 
 std::string Session::phase() const {
@@ -180,16 +179,16 @@ void Session::on_dialed(bufio::DialResult result) {
     advance();
 }
 
-// With `plaintext`, the service has not yet agreed to TLS.
-void Session::open_stream(bufio::Fd socket, bool plaintext) {
+// With `is_plaintext`, the service has not yet agreed to TLS.
+void Session::open_stream(bufio::Fd socket, bool is_plaintext) {
     const Options& o = *options_;
     const bool listens = o.listens();
     auto transport =
         lossy() ? bufio::make_packet_transport(std::move(socket), facts_.address, !listens)
-        : plaintext || !o.tls ? bufio::make_plain_transport(std::move(socket))
-        : listens             ? o.tls->accept(std::move(socket))
-                              : o.tls->connect(std::move(socket), o.endpoint.host);
-    if (o.websocket && !plaintext)
+        : is_plaintext || !o.tls ? bufio::make_plain_transport(std::move(socket))
+        : listens                ? o.tls->accept(std::move(socket))
+                                 : o.tls->connect(std::move(socket), o.endpoint.host);
+    if (o.websocket && !is_plaintext)
         transport = listens ? websocket::accept(std::move(transport), o.max_frame)
                             : websocket::connect(std::move(transport), *o.websocket,
                                                  o.max_frame, *facts_.websocket);
@@ -198,7 +197,7 @@ void Session::open_stream(bufio::Fd socket, bool plaintext) {
     bufio::Stream::Owner& owner = *this;
     stream_ = std::make_unique<bufio::Stream>(loop_, std::move(transport), owner, limits);
     dialogue_.reset();
-    if (plaintext)
+    if (is_plaintext)
         dialogue_ = std::make_unique<Dialogue>(*o.starttls, facts_.opening_notes);
     else if (!o.on_connect.empty() && !lossy())
         dialogue_ = std::make_unique<Dialogue>(*o.framing, o.starttls != nullptr, o.on_connect,
@@ -214,19 +213,19 @@ bool Session::advance_dialogue() {
     stream_->consume(stream_->received().size() - received.size());
     End end = dialogue_->failure() ? dialogue_->failure() : stream_->end();
     if (!end) end = stream_->rejection();
-    const bool done = !end && dialogue_->done() && pending() == 0;
-    if (done && (!options_->starttls || stream_->tls())) {
+    const bool is_done = !end && dialogue_->done() && pending() == 0;
+    if (is_done && (!options_->starttls || stream_->tls())) {
         dialogue_.reset();
         progress_.opening_bytes = stream_->bytes_written();
         stream_->pause_reading(paused());
         return true;
     }
-    if (done) {
+    if (is_done) {
         bufio::Fd copy(::fcntl(stream_->descriptor(), F_DUPFD_CLOEXEC, 0));
         if (!copy) end = bufio::system_end(Reason::tls, "copying the socket:", errno);
         if (copy) open_stream(std::move(copy), false);
     } else if (!end && stream_->input_ended()) {
-        end = dialogue_->closed();
+        end = dialogue_->early_end();
     }
     if (end) end_with(std::move(end));
     return false;
@@ -382,13 +381,13 @@ void Session::observe() {
     // Messages that wait for the handshake of a new connection have no timeout yet.
     const ev::Time sent_at = in_flight() > 0 ? ledger_.oldest_sent_at() : ev::Time{};
     if (std::exchange(p.oldest_sent_at, sent_at) != sent_at)
-        p.awaited_since = sent_at == ev::Time{} ? sent_at : std::max(sent_at, resumed_at_);
+        p.awaited_at = sent_at == ev::Time{} ? sent_at : std::max(sent_at, resumed_at_);
     if (!ledger_.greeting_possible())
         p.greeted_at = {};
     else if (p.greeted_at == ev::Time{})
         p.greeted_at = now;
-    const bool awaited = p.pings > stream_->answered_ping();
-    if (std::exchange(p.pong_awaited, awaited) != awaited) p.pinged_at = now;
+    const bool awaits_pong = p.pings > stream_->answered_ping();
+    if (std::exchange(p.awaits_pong, awaits_pong) != awaits_pong) p.pinged_at = now;
     if (state() == State::finishing && in_flight() == 0 && p.all_answered_at == ev::Time{})
         p.all_answered_at = now;
 }
@@ -399,9 +398,9 @@ Session::Due Session::first_due() const {
     Due first{Deadline::attempt, attempt_at_};
     if (run_ends_at_ < first.at) first = {Deadline::run, run_ends_at_};
     if (!connected()) return first;
-    const auto add = [&](Deadline which, ev::Time start, ev::Duration limit) {
-        if (start == ev::Time{}) return;
-        const ev::Time at = start + std::min(limit, ev::Time::max() - start);
+    const auto add = [&](Deadline which, ev::Time start_at, ev::Duration limit) {
+        if (start_at == ev::Time{}) return;
+        const ev::Time at = start_at + std::min(limit, ev::Time::max() - start_at);
         if (at < first.at && (!paused() || at <= *paused_at_)) first = {which, at};
     };
     const Options& options = *options_;
@@ -409,20 +408,21 @@ Session::Due Session::first_due() const {
     const bool is_open = state() == State::open;
     const bool is_finishing = state() == State::finishing;
     if (options.idle_timeout) add(Deadline::idle, p.active_at, *options.idle_timeout);
-    if (is_open && p.pong_awaited)
+    if (is_open && p.awaits_pong)
         add(Deadline::ping, p.pinged_at, options.reply_timeout);
     else if (is_open && options.ping)
         add(Deadline::ping, std::max(p.pinged_at, p.active_at), *options.ping);
-    if (unsent())
+    if (has_unsent())
         add(Deadline::output, p.accepted_at,
             std::max(options.reply_timeout, min_write_timeout));
-    add(Deadline::reply, p.awaited_since, options.reply_timeout);
+    add(Deadline::reply, p.awaited_at, options.reply_timeout);
     if (is_open) add(Deadline::greeting, p.greeted_at, options.greeting_time);
     if (is_finishing && in_flight() > 0 && !stream_->finishing() && !options.stays_open)
         add(Deadline::quiet, std::max(p.heard_at, p.active_at), quiet_time);
     if (is_finishing && in_flight() == 0) add(Deadline::end, end_deadline(), {});
-    const bool answers = options.listens() && (!options.websocket || unsent());
-    add(Deadline::early_close, p.peer_ended_at, answers ? options.answer_time : ev::Duration());
+    const bool may_answer = options.listens() && (!options.websocket || has_unsent());
+    add(Deadline::early_close, p.peer_ended_at,
+        may_answer ? options.answer_time : ev::Duration());
     return first;
 }
 
@@ -432,22 +432,22 @@ Session::Due Session::first_due() const {
 // and again cannot keep us from ending. When listening with datagrams, only answer_time counts.
 ev::Time Session::end_deadline() const {
     const ev::Duration wait = options_->close_timeout + progress_.max_pause;
-    const ev::Time limit = entered_at_ + std::min(wait, ev::Time::max() - entered_at_);
-    if (!lossy()) return limit;
+    const ev::Time limit_at = entered_at_ + std::min(wait, ev::Time::max() - entered_at_);
+    if (!lossy()) return limit_at;
     const ev::Time answered_at = progress_.all_answered_at;
-    const ev::Time from = std::max({answered_at, progress_.active_at, resumed_at_});
-    if (options_->listens()) return from + options_->answer_time;
+    const ev::Time idle_at = std::max({answered_at, progress_.active_at, resumed_at_});
+    if (options_->listens()) return idle_at + options_->answer_time;
     const ev::Duration wanted = lingering_round_trips * ledger_.max_round_trip();
     const ev::Duration linger =
         std::min(std::clamp(wanted, min_linger, max_linger), options_->close_timeout);
-    return std::min(from + linger, std::max(answered_at + linger, limit));
+    return std::min(idle_at + linger, std::max(answered_at + linger, limit_at));
 }
 
 // Leaves a timer that is due earlier, because most deadlines move to later times before they
 // are due. on_timer() then finds no deadline.
-void Session::wake_by(ev::Time due) {
-    if (due == ev::Time::max() || (timer_.pending() && timer_.deadline() <= due)) return;
-    timer_.start_at(due);
+void Session::wake_by(ev::Time due_at) {
+    if (due_at == ev::Time::max() || (timer_.pending() && timer_.deadline() <= due_at)) return;
+    timer_.start_at(due_at);
 }
 
 // Reports what the owner's calls have changed, and serves the earliest deadline if it is due.
@@ -483,7 +483,7 @@ void Session::on_timer() {
         time_out(By::us, "nothing was sent or received for", *o.idle_timeout, "--idle-timeout");
         break;
     case Deadline::ping:
-        if (progress_.pong_awaited) {
+        if (progress_.awaits_pong) {
             time_out(By::peer, "did not answer a ping within", o.reply_timeout, "-W");
         } else {
             ++progress_.pings;
@@ -534,7 +534,7 @@ void Session::set_state(State state) {
 void Session::end_with(End end, bool may_retry) {
     if (may_retry && got_tls_alert()) end = {Reason::tls, By::peer, "speaks TLS; use --tls"};
     if (may_retry) end = explained_end(std::move(end));
-    const bool retries = may_retry && worth_retrying(end.reason);
+    const bool will_retry = may_retry && is_worth_retrying(end.reason);
     const bool accepts_next = options_->listens() && state() != State::dialing;
     if (state() == State::finishing && in_flight() == 0) end = finished_end(std::move(end));
     if (end.reason != Reason::clean || !end_) end_ = std::move(end);
@@ -548,10 +548,10 @@ void Session::end_with(End end, bool may_retry) {
     dialer_.reset();
     lifetime_.end();
     timer_.cancel();
-    ledger_.lose(retries && options_->framing->has_frames() && !options_->listens());
-    set_state(retries ? State::waiting : State::closed);
+    ledger_.lose(will_retry && options_->framing->has_frames() && !options_->listens());
+    set_state(will_retry ? State::waiting : State::closed);
     attempt_at_ = ev::Time::max();
-    if (!retries) return;
+    if (!will_retry) return;
     attempt_at_ = loop_.now();
     if (!accepts_next)
         attempt_at_ = loop_.after(retry_wait(options_->retry_delay, retries_++, random_));
@@ -569,14 +569,14 @@ End Session::explained_end(End end) const {
                 std::to_string(oldest) + ", " + options_->framing->fragment_text(part)};
     const bool listens = options_->listens();
     const bool is_open = state() == State::open;
-    const bool closed_first = is_open && end.reason == Reason::send && input_ended();
+    const bool has_closed_first = is_open && end.reason == Reason::send && input_ended();
     const bool is_early = end.reason == Reason::closed_early && end.detail.empty();
-    const bool client_left = listens && is_open && end.reason == Reason::clean;
+    const bool has_client_left = listens && is_open && end.reason == Reason::clean;
     const bool ends_connection = listens || options_->ends_with_input();
-    if (!client_left && !(ends_connection && (is_early || closed_first))) return end;
+    if (!has_client_left && !(ends_connection && (is_early || has_closed_first))) return end;
     const std::size_t replies = progress_.replies;
     const bool is_announced = is_open && replies > 0 && oldest == 0;
-    const bool is_clean = client_left || (is_announced && !options_->retry_after_answers);
+    const bool is_clean = has_client_left || (is_announced && !options_->retry_after_answers);
     end = {is_clean ? Reason::clean : Reason::closed_early, By::peer, "closed the connection"};
     if (listens) return end;
     if (in_flight() == 0)
@@ -614,7 +614,7 @@ bool Session::got_tls_alert() const {
 
 // Returns true for a failure that may be temporary. Returns false after the last retry, and
 // while finishing with nothing left to send. When listening, the reason does not matter.
-bool Session::worth_retrying(Reason reason) const {
+bool Session::is_worth_retrying(Reason reason) const {
     if (connected() && ledger_.refusal()) return false;
     if (options_->listens()) return options_->retries == forever && state() != State::finishing;
     if (options_->retries != forever && retries_ >= options_->retries) return false;

@@ -89,7 +89,7 @@ public:
     // While paused, reads only answers to opening lines, so that back-pressure slows the peer
     // down. Only the connect timeout and --max-time keep running; the other timeouts continue
     // after the pause.
-    void pause(bool paused);
+    void pause(bool is_paused);
 
     State state() const { return state_; }
     bool connected() const { return stream_ != nullptr; }  // also during the handshake
@@ -160,7 +160,7 @@ private:
         std::uint64_t traffic = 0;        // see Stream::traffic()
         std::uint64_t written = 0;        // bytes
         std::uint64_t pings = 0;          // sent
-        bool pong_awaited = false;        // for a ping at `pinged_at`
+        bool awaits_pong = false;         // for a ping at `pinged_at`
         std::uint64_t opening_bytes = 0;  // written before the first message
         ev::Time oldest_sent_at{};        // when the oldest message in flight was sent
         ev::Duration max_pause{};         // longest pause since finish()
@@ -169,7 +169,7 @@ private:
         ev::Time active_at{};      // when bytes were last sent or received
         ev::Time pinged_at{};      // when the last ping was sent or answered, or could be sent
         ev::Time accepted_at{};    // when the peer last accepted output
-        ev::Time awaited_since{};  // start of the reply timeout
+        ev::Time awaited_at{};     // start of the reply timeout
         ev::Time greeted_at{};     // when a possible greeting arrived
         ev::Time heard_at{};       // while finishing: when the last reply arrived
         ev::Time peer_ended_at{};  // when the peer closed early, or we last answered after that
@@ -179,14 +179,14 @@ private:
 
     bool paused() const { return paused_at_.has_value(); }
     // Returns true if output waits for the peer. Datagrams wait for nobody.
-    bool unsent() const { return pending() > 0 && !lossy(); }
+    bool has_unsent() const { return pending() > 0 && !lossy(); }
     // Returns true if finish() has nothing left to wait for.
     bool may_close() const {
         return in_flight() == 0 && !paused() && (!options_->stays_open || input_ended());
     }
     void dial();
     void on_dialed(bufio::DialResult result);
-    void open_stream(bufio::Fd socket, bool plaintext);
+    void open_stream(bufio::Fd socket, bool is_plaintext);
     bool advance_dialogue();
     void advance();
     // Up to report_resolved(), the functions return false if a callback has ended the
@@ -204,7 +204,7 @@ private:
     void observe();
     Due first_due() const;
     ev::Time end_deadline() const;
-    void wake_by(ev::Time due);
+    void wake_by(ev::Time due_at);
     void on_timer();
 
     void set_state(State state);
@@ -212,7 +212,7 @@ private:
     bufio::End explained_end(bufio::End end) const;
     bufio::End finished_end(bufio::End end) const;
     bool got_tls_alert() const;  // the server expects TLS
-    bool worth_retrying(bufio::Reason reason) const;
+    bool is_worth_retrying(bufio::Reason reason) const;
 
     ev::Loop& loop_;
     const std::shared_ptr<const Options> options_;

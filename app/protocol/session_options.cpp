@@ -29,10 +29,10 @@ ev::Duration retry_wait(ev::Duration first, unsigned earlier, std::minstd_rand& 
     return ev::Duration(Random(wait.count() / 2, wait.count())(random));
 }
 
-std::string loss_text(const Message& message, std::string_view part, bool connected,
-                      bool first_reply, const SessionOptions& options) {
+std::string loss_text(const Message& message, std::string_view part, bool is_connected,
+                      bool is_first_reply, const SessionOptions& options) {
     if (!message.late)
-        return connected ? "; a later message was answered" : " before the connection ended";
+        return is_connected ? "; a later message was answered" : " before the connection ended";
     std::string text = " within " + duration_text(options.reply_timeout);
     if (part.empty()) return text;
     const Framing& framing = *options.framing;
@@ -54,9 +54,9 @@ std::string loss_text(const Message& message, std::string_view part, bool connec
     if (is_framed && framing.can_echo() && !framing.delimiter.empty())
         text += ", without " + framing.delimiter_name();
     std::string hint;
-    if (first_reply && framing.prefix > 0)
+    if (is_first_reply && framing.prefix > 0)
         hint = length_hint(framing, part, options.max_frame);
-    else if (first_reply && differs)
+    else if (is_first_reply && differs)
         hint = reply_hint(framing, right, {.payload = begun, .difference = at});
     return text + (hint.empty() ? "" : "; " + hint);
 }

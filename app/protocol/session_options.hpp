@@ -136,8 +136,8 @@ ev::Duration retry_wait(ev::Duration first, unsigned earlier, std::minstd_rand& 
 // Returns why a message has no reply, as the rest of a sentence that begins with "no reply".
 // `part` contains the bytes of its incomplete reply, and the text their number. If this is the
 // connection's first reply, the text may also explain a likely cause.
-std::string loss_text(const Message& message, std::string_view part, bool connected,
-                      bool first_reply, const SessionOptions& options);
+std::string loss_text(const Message& message, std::string_view part, bool is_connected,
+                      bool is_first_reply, const SessionOptions& options);
 
 // Returns one clause, with an option that may help. `tls` is null without TLS.
 std::string end_text(const bufio::End& end, const SessionOptions& options,

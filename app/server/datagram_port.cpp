@@ -28,24 +28,24 @@ constexpr std::size_t default_max_held = 16 * 1024 * 1024;
 
 unsigned LoopGuard::count(std::uint64_t key, ev::Time now) {
     Entry* const row = &entries_[key % rows * ways];
-    const auto over = [&](const Entry& entry) { return now - entry.since >= second; };
+    const auto is_over = [&](const Entry& entry) { return now - entry.repeated_at >= second; };
     Entry* found = std::find_if(row, row + ways, [&](const Entry& entry) {
-        return entry.key == key && entry.count > 0 && !over(entry);
+        return entry.key == key && entry.count > 0 && !is_over(entry);
     });
     if (found == row + ways) {  // replaces an expired entry, or the one with the fewest repeats
         found = std::min_element(row, row + ways, [&](const Entry& a, const Entry& b) {
-            return (over(a) ? 0 : a.count) < (over(b) ? 0 : b.count);
+            return (is_over(a) ? 0 : a.count) < (is_over(b) ? 0 : b.count);
         });
-        *found = {.key = key, .since = now, .count = 0};
+        *found = {.key = key, .repeated_at = now, .count = 0};
     }
-    if (++found->count > max_repeats) found->since = now;
+    if (++found->count > max_repeats) found->repeated_at = now;
     return found->count;
 }
 
 EchoServer::DatagramPort::DatagramPort(EchoServer& server, const bufio::Address& address)
     : server_(server),
       options_(server.options_),
-      faulty_(options_.faults.any() || options_.faults.reorder > 0),
+      is_faulty_(options_.faults.any() || options_.faults.reorder > 0),
       dice_(options_.faults, 0),
       timer_(server.loop_, [this] { advance(); }),
       socket_(bufio::bound_datagram_socket(address)),
@@ -53,7 +53,7 @@ EchoServer::DatagramPort::DatagramPort(EchoServer& server, const bufio::Address&
              [this](ev::Events) { advance(); }) {}
 
 void EchoServer::DatagramPort::stop_receiving() {
-    stopped_ = true;
+    is_stopped_ = true;
     update_interest();
 }
 
@@ -61,24 +61,26 @@ void EchoServer::DatagramPort::stop_receiving() {
 // memory.
 void EchoServer::DatagramPort::advance() {
     send_due();
-    if (!blocked() && !stopped_ && resume_at_ <= server_.loop_.now()) {
+    if (!is_blocked() && !is_stopped_ && resume_at_ <= server_.loop_.now()) {
         const std::span<const Datagram> datagrams = socket_.receive();
         if (datagrams.empty() && !bufio::would_block(errno))
             resume_at_ = server_.loop_.after(receive_pause);
         for (const Datagram& each : datagrams) take(each);
         send_batch();
-        if (faulty_) send_due();
+        if (is_faulty_) send_due();
     }
     update_interest();
     server_.report_drained();
 }
 
 void EchoServer::DatagramPort::update_interest() {
-    const bool paused = resume_at_ > server_.loop_.now();
-    watch_.want(blocked() ? ev::writable : stopped_ || paused ? ev::none : ev::readable);
-    ev::Time next = std::min(held_.first_due(), reordered_.first_due());
-    if (paused) next = std::min(next, resume_at_);
-    if (next != ev::Time::max() && !blocked()) timer_.start_at(next);
+    const bool is_paused = resume_at_ > server_.loop_.now();
+    watch_.want(is_blocked()               ? ev::writable
+                : is_stopped_ || is_paused ? ev::none
+                                           : ev::readable);
+    ev::Time next_at = std::min(held_.first_due_at(), reordered_.first_due_at());
+    if (is_paused) next_at = std::min(next_at, resume_at_);
+    if (next_at != ev::Time::max() && !is_blocked()) timer_.start_at(next_at);
 }
 
 void EchoServer::DatagramPort::take(const Datagram& datagram) {
@@ -94,7 +96,7 @@ void EchoServer::DatagramPort::take(const Datagram& datagram) {
     }
     if (why) {
         ++counters.datagrams_unanswered;
-    } else if (faulty_) {
+    } else if (is_faulty_) {
         answer_faultily(datagram);
     } else {
         batch_.push_back({datagram.bytes, &datagram.peer, &datagram.local});
@@ -140,15 +142,15 @@ void EchoServer::DatagramPort::send_batch() {
         left = left.subspan(std::max<std::size_t>(count, 1));
     }
     for (const bufio::Packet& each : left)
-        held_.push({std::string(each.bytes), *each.to, *each.from, false}, blocked_time);
+        held_.push({std::string(each.bytes), *each.to, *each.from, false}, blocked_at);
     batch_.clear();
 }
 
 // Every datagram draws the same number of random values, whatever happens to it.
 void EchoServer::DatagramPort::answer_faultily(const Datagram& datagram) {
     const FaultDice::Plan plan = dice_.next();
-    const bool reordered = dice_.chance(options_.faults.reorder);
-    Answer answer{std::string(datagram.bytes), datagram.peer, datagram.local, reordered};
+    const bool is_reordered = dice_.chance(options_.faults.reorder);
+    Answer answer{std::string(datagram.bytes), datagram.peer, datagram.local, is_reordered};
     const std::size_t copies = plan.dup ? 2 : 1;
     const std::size_t memory =
         held_.memory() + reordered_.memory() + copies * DelayQueue<Answer>::memory_of(answer);
@@ -169,17 +171,17 @@ void EchoServer::DatagramPort::send_due() {
     const auto add_reordered = [&] {
         while (!reordered_.empty()) due.push_back(reordered_.pop());
     };
-    while (held_.first_due() <= now) {
-        const bool is_new = !blocked();
+    while (held_.first_due_at() <= now) {
+        const bool is_new = !is_blocked();
         Answer answer = held_.pop();
-        if (answer.reordered) {
+        if (answer.is_reordered) {
             reordered_.push(std::move(answer), server_.loop_.after(reordering_time));
             continue;
         }
         due.push_back(std::move(answer));
         if (is_new) add_reordered();
     }
-    if (reordered_.first_due() <= now) add_reordered();
+    if (reordered_.first_due_at() <= now) add_reordered();
     for (const Answer& each : due) batch_.push_back({each.bytes, &each.to, &each.from});
     send_batch();
 }

@@ -44,7 +44,8 @@ private:
     static constexpr std::size_t ways = 4;
     struct Entry {
         std::uint64_t key = 0;
-        ev::Time since{};  // time of the first repeat; once a loop is detected, of the latest
+        ev::Time
+            repeated_at{};  // time of the first repeat; once a loop is detected, of the latest
         unsigned count = 0;
     };
 
@@ -65,7 +66,7 @@ private:
         std::string bytes;
         bufio::Address to;
         bufio::Address from;
-        bool reordered;  // to be sent after the next answer
+        bool is_reordered;  // to be sent after the next answer
     };
 
     void advance();
@@ -76,19 +77,19 @@ private:
     void answer_faultily(const bufio::Datagram& datagram);
     void send_due();
     // Returns true if the system has not accepted an answer yet.
-    bool blocked() const { return held_.first_due() == blocked_time; }
+    bool is_blocked() const { return held_.first_due_at() == blocked_at; }
 
-    static constexpr ev::Time blocked_time = ev::Time::min();  // due before all others
+    static constexpr ev::Time blocked_at = ev::Time::min();  // due before all others
 
     EchoServer& server_;
     const Options& options_;
-    const bool faulty_;
+    const bool is_faulty_;
     FaultDice dice_;
     LoopGuard loop_guard_;
     DelayQueue<Answer> held_;           // delayed, or not accepted by the system
     DelayQueue<Answer> reordered_;      // held until another answer is sent
     std::vector<bufio::Packet> batch_;  // answers whose bytes are views of received datagrams
-    bool stopped_ = false;
+    bool is_stopped_ = false;
     ev::Time resume_at_{};  // end of a pause after a failure to receive
     ev::Timer timer_;
     bufio::PacketSocket socket_;

@@ -69,7 +69,7 @@ public:
     // responder answers whole messages, the rest may still arrive during the grace period.
     void drain() {
         if (!stream_.is_open()) return close();
-        draining_ = true;
+        is_draining_ = true;
         advance();
     }
 
@@ -80,9 +80,9 @@ public:
     }
 
     // Ends the connection after the grace period. Pending output or an incomplete message is a
-    // failure, which is logged only if `log_failure`.
-    void cut_off(bool log_failure) {
-        if (has_undelivered()) fail("not all echoes were sent in time", log_failure);
+    // failure, which is logged only if `is_logged`.
+    void cut_off(bool is_logged) {
+        if (has_undelivered()) fail("not all echoes were sent in time", is_logged);
         close();
     }
 
@@ -107,8 +107,8 @@ private:
     }
 
     void check_handshake() {
-        if (opened_ || !stream_.is_open()) return;
-        opened_ = true;
+        if (is_opened_ || !stream_.is_open()) return;
+        is_opened_ = true;
         timeout_ = {};
         restart_timeout(server_.options_.idle_timeout);
         const bufio::TlsFacts* const tls = stream_.tls();
@@ -124,16 +124,16 @@ private:
     }
 
     // Returns true if a draining connection only waits for the peer to close.
-    bool is_leaving() const { return draining_ && stream_.output_closed(); }
+    bool is_leaving() const { return is_draining_ && stream_.output_closed(); }
 
     void time_out() {
         if (is_leaving()) return close();
         const bufio::TlsFacts* const tls = stream_.tls();
         const bool is_upgrade = !tls || !tls->version.empty();
-        fail(opened_ ? "idle for " + duration_text(*server_.options_.idle_timeout)
-                     : std::string("no ") + (is_upgrade ? "WebSocket" : "TLS") +
-                           " handshake within " +
-                           duration_text(server_.options_.handshake_timeout));
+        fail(is_opened_ ? "idle for " + duration_text(*server_.options_.idle_timeout)
+                        : std::string("no ") + (is_upgrade ? "WebSocket" : "TLS") +
+                              " handshake within " +
+                              duration_text(server_.options_.handshake_timeout));
         close();
     }
 
@@ -145,16 +145,16 @@ private:
         seen_traffic_ = moved;
         last_traffic_at_ = server_.loop_.now();
         logged_read_ += input;
-        if (opened_ && !is_leaving()) restart_timeout(server_.options_.idle_timeout);
+        if (is_opened_ && !is_leaving()) restart_timeout(server_.options_.idle_timeout);
         if (!server_.options_.verbose || input == 0 || stream_.finishing()) return;
         // Quotes no WebSocket messages, because they contain length prefixes that the peer did
         // not send.
         const auto count = static_cast<std::size_t>(input);
         const std::string_view bytes =
             stream_.received().substr(stream_.received().size() - count);
-        const bool shown = !server_.options_.framing->is_websocket();
+        const bool is_quoted = !server_.options_.framing->is_websocket();
         log("read " + bytes_text(count) +
-            (shown ? ": " + excerpt(bytes.substr(0, logged_bytes), count) : ""));
+            (is_quoted ? ": " + excerpt(bytes.substr(0, logged_bytes), count) : ""));
     }
 
     // Answers the input, and finishes after its end. Discards it once our side is closed, or
@@ -169,15 +169,15 @@ private:
     }
 
     void answer() {
-        const ev::Time next = responder_->answer();
-        if (!resume_ && next != ev::Time::max())
-            resume_ = ev::Timer(server_.loop_, [this] {
+        const ev::Time next_at = responder_->answer();
+        if (!resume_timer_ && next_at != ev::Time::max())
+            resume_timer_ = ev::Timer(server_.loop_, [this] {
                 advance();
                 follow_traffic();
             });
-        if (next != ev::Time::max()) resume_.start_at(next);
+        if (next_at != ev::Time::max()) resume_timer_.start_at(next_at);
         if (stream_.end() || responder_->has_pending()) return;
-        const bool is_over = stream_.input_ended() || (draining_ && stream_.held() == 0);
+        const bool is_over = stream_.input_ended() || (is_draining_ && stream_.held() == 0);
         if (!responder_->end() && (!is_over || !stream_.received().empty())) return;
         const End& stopped = stream_.rejection() ? stream_.rejection() : responder_->end();
         if (stopped) {
@@ -189,8 +189,8 @@ private:
 
     // Only the first failure of a connection counts, because the others follow from it.
     void fail(const std::string& text, bool is_logged = true) {
-        if (failed_) return;
-        failed_ = true;
+        if (has_failed_) return;
+        has_failed_ = true;
         ++server_.counters_.failed;
         if (is_logged) log(text);
     }
@@ -199,16 +199,16 @@ private:
 
     EchoServer& server_;
     std::string peer_;
-    ev::Timer timeout_;  // for the handshake, then for idleness, then for is_leaving()
-    ev::Timer resume_;   // due when the responder wants to be called again
+    ev::Timer timeout_;       // for the handshake, then for idleness, then for is_leaving()
+    ev::Timer resume_timer_;  // due when the responder wants to be called again
     Stream stream_;
     std::unique_ptr<Responder> responder_;
     std::uint64_t logged_read_ = 0;   // bytes_read() at the last follow_traffic()
     std::uint64_t seen_traffic_ = 0;  // Stream::traffic() at that time
     ev::Time last_traffic_at_{};
-    bool opened_ = false;    // the handshake is done
-    bool draining_ = false;  // to be ended when no output is pending
-    bool failed_ = false;    // already counted as failed; later errors are consequences
+    bool is_opened_ = false;    // the handshake is done
+    bool is_draining_ = false;  // to be ended when no output is pending
+    bool has_failed_ = false;   // already counted as failed; later errors are consequences
 };
 
 // Without max_buffer, the limit admits the longest length-prefixed message, so that a client
@@ -299,9 +299,9 @@ void EchoServer::drain(ev::Duration grace, std::function<void()> on_drained) {
 void EchoServer::cut_off() {
     const auto count = std::count_if(connections_.begin(), connections_.end(),
                                      [](const auto& each) { return each.has_undelivered(); });
-    const bool each_logged = options_.verbose || count <= max_cut_off_logged;
-    for (Connection& connection : connections_) connection.cut_off(each_logged);
-    if (!each_logged)
+    const bool is_each_logged = options_.verbose || count <= max_cut_off_logged;
+    for (Connection& connection : connections_) connection.cut_off(is_each_logged);
+    if (!is_each_logged)
         log_("leaving",
              std::to_string(count) + " connections did not receive all echoes in time");
     datagram_ports_.clear();

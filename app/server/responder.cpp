@@ -54,12 +54,12 @@ private:
     std::string_view reply_to(std::string_view bytes) {
         reply_.clear();
         while (!bytes.empty()) {
-            const std::size_t stray = in_message_ ? 0 : framing_.stray_size(bytes);
+            const std::size_t stray = is_in_message_ ? 0 : framing_.stray_size(bytes);
             if (stray == bytes.size()) break;
-            if (!in_message_) bytes.remove_prefix(stray + framing_.head.size());
+            if (!is_in_message_) bytes.remove_prefix(stray + framing_.head.size());
             const std::size_t end = std::min(bytes.find(framing_.delimiter), bytes.size());
             reply_ += framing_.reply(bytes.substr(0, end));
-            in_message_ = end == bytes.size();
+            is_in_message_ = end == bytes.size();
             bytes.remove_prefix(std::min(end + 1, bytes.size()));
         }
         return reply_;
@@ -94,7 +94,7 @@ private:
     const Framing& framing_;
     const std::size_t limit_;
     const std::size_t max_message_;
-    bool in_message_ = false;             // a part was answered; only with framing_.reply
+    bool is_in_message_ = false;          // a part was answered; only with framing_.reply
     std::size_t message_bytes_left_ = 0;  // bytes of a message already begun
     std::string reply_;
 };
@@ -140,7 +140,7 @@ public:
                         count_text(taken_, "message")};
         }
         if (may_continue && may_take()) return ev::Time{};
-        return stream_.pending() > 0 ? ev::Time::max() : held_.first_due();
+        return stream_.pending() > 0 ? ev::Time::max() : held_.first_due_at();
     }
 
     bool has_pending() const override { return !held_.empty(); }
@@ -199,8 +199,8 @@ private:
             corrupt(reply.data() + offset, payload.size(), plan.place, framing_.delimiter);
             framing_.update_type(reply);
         }
-        const ev::Time due = std::max(held_.last_due(), loop_.after(plan.delay));
-        for (int copies = plan.dup ? 2 : 1; copies > 0; --copies) held_.push({reply}, due);
+        const ev::Time due_at = std::max(held_.last_due_at(), loop_.after(plan.delay));
+        for (int copies = plan.dup ? 2 : 1; copies > 0; --copies) held_.push({reply}, due_at);
     }
 
     // Removes and returns bytes that are due: with --chunk one chunk of a reply, otherwise up
@@ -209,7 +209,7 @@ private:
         const std::size_t size =
             std::min(faults_.chunk > 0 ? faults_.chunk : max_write, limits_.buffer);
         std::string due;
-        while (due.size() < size && held_.first_due() <= loop_.now()) {
+        while (due.size() < size && held_.first_due_at() <= loop_.now()) {
             if (faults_.chunk > 0 && !due.empty()) break;
             Held& first = held_.front();
             const std::string_view part =

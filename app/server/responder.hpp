@@ -77,14 +77,18 @@ public:
     }
 
     // Replies that are due at the same time keep their order.
-    void push(Reply reply, ev::Time due) {
+    void push(Reply reply, ev::Time due_at) {
         memory_ += memory_of(reply);
-        replies_.emplace(due, std::move(reply));
+        replies_.emplace(due_at, std::move(reply));
     }
 
     // If the queue is empty, return the maximum and the minimum of ev::Time, respectively.
-    ev::Time first_due() const { return empty() ? ev::Time::max() : replies_.begin()->first; }
-    ev::Time last_due() const { return empty() ? ev::Time::min() : replies_.rbegin()->first; }
+    ev::Time first_due_at() const {
+        return empty() ? ev::Time::max() : replies_.begin()->first;
+    }
+    ev::Time last_due_at() const {
+        return empty() ? ev::Time::min() : replies_.rbegin()->first;
+    }
 
     // These require a queue that is not empty.
     Reply& front() { return replies_.begin()->second; }

@@ -178,13 +178,13 @@ TEST_CASE("a dialogue sends a line only after the answer to the line before") {
     Opening opening(rows[8]);
     opening.receive("");
     CHECK(opening.sent.empty());
-    CHECK(opening.dialogue.closed().text("the server") ==
+    CHECK(opening.dialogue.early_end().text("the server") ==
           "the server closed the connection before it greeted");
     opening.receive("220-a\r\n220 b\r");
     CHECK(opening.sent.empty());
     opening.receive("\n");
     CHECK(opening.sent == "EHLO localhost\r\n");
-    CHECK(opening.dialogue.closed().text("the server") ==
+    CHECK(opening.dialogue.early_end().text("the server") ==
           "the server closed the connection before it answered EHLO localhost");
 }
 

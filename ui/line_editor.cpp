@@ -201,7 +201,7 @@ std::size_t LineEditor::word_right(std::size_t from) const {
     std::size_t at = from;
     while (at < text_.size() && !is_word_character(text_[at])) ++at;
     while (at < text_.size() && is_word_character(text_[at])) ++at;
-    return at == from ? at : next_cell(text_, at - 1);  // the end of the cell before `at`
+    return at == from ? at : next_cell(text_, at - 1);  // the end of the word's last cell
 }
 
 // Swaps the two cells around the cursor, or the last two if it is at the end.

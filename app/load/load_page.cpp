@@ -26,8 +26,8 @@ constexpr int width_with_names = 36;
 
 // A heat map has a title, an axis, and at least this number of rows between them.
 constexpr int min_map_rows = 2;
-// Facts are dropped until the map, with title and axis, has this number of rows, or only the
-// first row of the page and `min_facts` - 1 facts are left.
+// Facts are dropped to give the map this number of rows, including its title and axis, but
+// `min_facts` - 1 facts are kept. If no map fits even then, none are dropped for it.
 constexpr int preferred_map_rows = 9;
 constexpr int min_facts = 5;
 

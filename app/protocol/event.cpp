@@ -117,7 +117,7 @@ std::string reply_hint(const Framing& framing, std::string_view payload, const R
         if (payload[i] == reply[i]) ++equal;
     const bool is_damaged_echo = 2 * equal >= std::max(payload.size(), reply.size());
     if (is_damaged_echo || payload.starts_with(reply) || is_longer) return {};
-    // The reply is a greeting, or answers a message that is no command.
+    // Recognizes a service by its greeting, or by its reply to a message that is not a command.
     if (is_number(reply.substr(0, 3)) && reply.find_first_of(" -") == 3)
         return "if the service speaks SMTP or FTP, use -f smtp";
     for (const std::string_view word : {"+OK", "+PONG", "-ERR", "-NOAUTH"})

@@ -189,8 +189,8 @@ private:
     void open_stream(bufio::Fd socket, bool is_plaintext);
     bool advance_dialogue();
     void advance();
-    // Up to report_resolved(), the functions return false if a callback has ended the
-    // connection or destroyed the session. The end is then reported in the next turn.
+    // The functions from here to report_resolved() return false if a callback has ended the
+    // connection, whose end is reported in the next turn, or has destroyed the session.
     bool advance_connection();
     bool advance_handshake();
     bool match_input();

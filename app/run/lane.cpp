@@ -127,7 +127,8 @@ public:
     bool is_open() const { return reported_state == State::open; }
     bool is_usable() const { return is_open() && !worn; }
 
-    // Copies the session's state to reported_state, and returns the previous state.
+    // Copies the session's state to reported_state, updates the counts of connections by state,
+    // and returns the previous state.
     State update_state() {
         const State before = std::exchange(reported_state, session.state());
         --lane_.counts_[before];

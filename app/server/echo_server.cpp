@@ -27,7 +27,7 @@ namespace {
 
 // Time for a peer to read our output if it keeps sending after we have closed our side.
 constexpr ev::Duration linger_time = std::chrono::seconds(2);
-// While draining, a peer that has received everything is dropped once it is silent for this
+// While draining, a peer is dropped once our side is closed and it has been silent for this
 // long. Dropping a peer that still sends would cause a reset, and destroy replies in flight.
 constexpr ev::Duration silence_time = std::chrono::milliseconds(100);
 

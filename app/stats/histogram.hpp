@@ -89,7 +89,7 @@ private:
     }
     std::uint64_t& allocated_count(std::size_t bucket);
 
-    std::vector<std::uint64_t> counts_;  // one per bucket, for whole octaves
+    std::vector<std::uint64_t> counts_;  // one per bucket; allocated in whole octaves
     std::size_t first_ = 0;              // bucket of the first count
     std::uint64_t count_ = 0;
     ev::Duration sum_{};

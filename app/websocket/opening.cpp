@@ -88,7 +88,7 @@ Head parse(std::string_view text) {
     return header;
 }
 
-// Returns the value by which a server proves that it speaks WebSocket.
+// Returns the Sec-WebSocket-Accept value for a Sec-WebSocket-Key (RFC 6455, 4.2.2).
 std::string accept_value(std::string_view key) {
     return ui::base64(bufio::sha1(std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"));
 }

@@ -63,13 +63,14 @@ std::string reply_problem(const Event& event, const Session::Options& options) {
         return "the server sent a duplicate reply";
     if (!has_message(event.fate) || !has_reply(event.fate)) return "";
     const std::string which = "reply " + std::to_string(message.id);
-    const bool given = options.expect == Expect::given;
-    const std::string hint = given ? "" : reply_hint(*options.framing, message.payload, reply);
+    const bool is_given = options.expect == Expect::given;
+    const std::string hint =
+        is_given ? "" : reply_hint(*options.framing, message.payload, reply);
     const std::string end = hint.empty() ? "" : "; " + hint;
     if (!reply.difference)
         return which + " does not match " + in_quotes(options.pattern->text()) + ": " +
                excerpt(reply.payload.substr(0, shown_bytes), reply.payload.size()) + end;
-    return which + " differs from " + (given ? "the recording" : "its message") + " " +
+    return which + " differs from " + (is_given ? "the recording" : "its message") + " " +
            bad_byte_text(reply) + end;
 }
 
@@ -106,7 +107,7 @@ public:
                 // No connection is replaced before the run begins.
                 if (lane_.stage_ < Stage::sending)
                     return lifetime_timer.start(*options_.lifetime);
-                worn = true;
+                is_worn = true;
                 advance();
             });
     }
@@ -117,15 +118,15 @@ public:
     ev::Timer lifetime_timer;                  // empty if lifetimes are unlimited
     const std::uint32_t number;                // from 1
     State reported_state = State::idle;
-    bool settled = false;        // it opened or closed, or it failed after another settled
-    bool opened = false;         // the current connection is or was open
-    bool worn = false;           // to be replaced, until the replacement is open or has failed
-    bool reply_overdue = false;  // a reply is overdue, and none has arrived since
+    bool is_settled = false;  // it opened or closed, or it failed after another settled
+    bool has_opened = false;  // the current connection is or was open
+    bool is_worn = false;     // to be replaced, until the replacement is open or has failed
+    bool has_overdue_reply = false;  // a reply is overdue, and none has arrived since
 
     Source& source() const { return own_source ? *own_source : *lane_.source_; }
 
     bool is_open() const { return reported_state == State::open; }
-    bool is_usable() const { return is_open() && !worn; }
+    bool is_usable() const { return is_open() && !is_worn; }
 
     // Copies the session's state to reported_state, updates the counts of connections by state,
     // and returns the previous state.
@@ -145,7 +146,7 @@ public:
     }
 
     void begin_attempt() {
-        opened = false;
+        has_opened = false;
         sent = 0;
         ++results_.attempts;
         if (options_.probe && !results_.first_sent_at)
@@ -166,8 +167,10 @@ public:
     // memory limits allow another message. Returns false in a probe.
     bool accepts_more() const {
         if (!is_usable() || session.state() != State::open || options_.probe) return false;
-        const bool streaming = own_source && !options_.window;  // a longer queue is no faster
-        if (session.pending() >= (streaming ? input_high_water : peer_high_water)) return false;
+        const bool is_streaming =
+            own_source && !options_.window;  // a longer queue is no faster
+        if (session.pending() >= (is_streaming ? input_high_water : peer_high_water))
+            return false;
         const std::size_t share = std::max(max_total_bytes_in_flight / options_.connections,
                                            min_bytes_in_flight + options_.size);
         return session.in_flight_bytes() < std::min(max_bytes_in_flight, share);
@@ -182,12 +185,12 @@ public:
             return false;
         }
         // If the warm-up of a closed loop has just ended, the loop's time precedes that end.
-        const ev::Time now = lane_.warming_up()
+        const ev::Time now = lane_.is_warming_up()
                                  ? lane_.loop_.now()
                                  : std::max(lane_.loop_.now(), results_.measured_from);
         report(outgoing_event(Fate::sent, queued.first, queued.count, message, now));
         sent += queued.count;
-        if (options_.churn > 0 && sent >= options_.churn) worn = true;
+        if (options_.churn > 0 && sent >= options_.churn) is_worn = true;
         source().sent(message, queued);
         if (message.planned == ev::Time{}) return true;
         session.flush();
@@ -211,7 +214,7 @@ public:
     }
 
     void finish_if_done() {
-        if (!lane_.over() && !worn && !has_ended()) return;
+        if (!lane_.over() && !is_worn && !has_ended()) return;
         if (session.in_flight() > 0 && !source().ends_sending()) return;
         session.finish();
     }
@@ -277,13 +280,13 @@ private:
     }
 
     void on_opened() {
-        worn = false;
+        is_worn = false;
         const Session::Phases& phases = session.phases();
         const bufio::TlsFacts* const tls = session.tls();
         results_.count_opened(phases.tcp, phases.handshake, tls && tls->resumed, tls);
         if (options_.probe) results_.last_answered_at = lane_.loop_.now();
         if (lifetime_timer) lifetime_timer.start(*options_.lifetime);
-        opened = true;
+        has_opened = true;
         if (lane_.hooks_.owner) lane_.hooks_.owner->lane_opened(number, session);
         if (results_.unverified_remark.empty())
             results_.unverified_remark = unverified_remark({}, tls);
@@ -303,13 +306,13 @@ private:
                 end = {end.reason, end.by, session.options().early_close};
             if (status != 0 || end.reason == Reason::unclosed)
                 results_.count_failure(end_text(end, session.options(), session.tls()), status,
-                                       opened);
-            const auto facts = opened ? session.tcp() : std::nullopt;
+                                       has_opened);
+            const auto facts = has_opened ? session.tcp() : std::nullopt;
             if (facts) results_.add_tcp(*facts);
-            if (lane_.hooks_.owner) lane_.hooks_.owner->lane_ended(number, session, opened);
+            if (lane_.hooks_.owner) lane_.hooks_.owner->lane_ended(number, session, has_opened);
         }
         if (waits) {
-            worn = false;
+            is_worn = false;
             if (lane_.settled_count_ > 0) settle();
             // Give up retrying if nothing is left to send.
             const bool is_done =
@@ -318,10 +321,10 @@ private:
             return;
         }
         lane_.report_trouble(own_source.get());
-        results_.count_end(status, opened);
-        worn = worn && opened && status == 0 && !lane_.over() && !source().over();
+        results_.count_end(status, has_opened);
+        is_worn = is_worn && has_opened && status == 0 && !lane_.over() && !source().over();
         settle();
-        if (worn) return connect();
+        if (is_worn) return connect();
         if (options_.probe_interval && !lane_.over() && results_.attempts != options_.count)
             lane_.open_timer_.start_at(std::max(
                 lane_.open_timer_.deadline() + *options_.probe_interval, lane_.loop_.now()));
@@ -332,7 +335,7 @@ private:
     // all others must have settled as well. A connection that waits for a retry is not settled
     // until another is, because the service may only be late.
     void settle() {
-        if (!std::exchange(settled, true)) ++lane_.settled_count_;
+        if (!std::exchange(is_settled, true)) ++lane_.settled_count_;
         if (lane_.stage_ != Stage::settling || results_.open == 0) return;
         if (options_.pace && lane_.settled_count_ < lane_.share_.own_connection_count()) return;
         lane_.stage_ = Stage::ready;
@@ -348,7 +351,7 @@ private:
             return count == 0 || (count < default_window && bytes + count * datagram_overhead <
                                                                 max_datagram_bytes_in_flight);
         const bool is_below_window = session.options().coalesce || count < overdue_window;
-        if (reply_overdue && is_below_window && bytes < overdue_window_bytes) return true;
+        if (has_overdue_reply && is_below_window && bytes < overdue_window_bytes) return true;
         const bool has_own_source = own_source != nullptr;
         if (session.options().framing->has_frames() || !has_own_source)
             return count < default_window || (has_own_source && bytes < default_window_bytes);
@@ -360,7 +363,7 @@ private:
     bool has_ended() const {
         if (!options_.probe) return source().over();
         const bool stays = !options_.probe_interval && (options_.length || options_.lifetime);
-        return !stays && opened && lane_.stage_ >= Stage::sending;
+        return !stays && has_opened && lane_.stage_ >= Stage::sending;
     }
 
     // Measures round trips from the planned times, unless the connection has its own source.
@@ -377,7 +380,7 @@ private:
                 problem = "connection " + std::to_string(number) + ": " + problem;
         }
         if (has_message(event.fate)) {
-            reply_overdue = false;
+            has_overdue_reply = false;
             if (!message.late && event.frames.empty()) source().left_flight(message);
             if (options.expect == Expect::given && event.fate == Fate::echoed)
                 event.fate = Fate::as_recorded;
@@ -392,14 +395,15 @@ private:
     // In a replay, a message without a recorded reply expects none.
     void on_lost(Event event) {
         const Message& message = event.message;
-        reply_overdue = message.late;
+        has_overdue_reply = message.late;
         source().left_flight(message);
         if (lane_.stage_ >= Stage::closing) return;
-        const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
-        const bool explained = !message.late && exit_status(session.end()) != 0;
-        if (!as_recorded && !explained && results_.lost_sentence.empty())
+        const bool is_as_recorded =
+            options_.session.expect == Expect::given && !message.expected;
+        const bool is_explained = !message.late && exit_status(session.end()) != 0;
+        if (!is_as_recorded && !is_explained && results_.lost_sentence.empty())
             results_.lost_sentence = remark(event);
-        if (as_recorded) event.fate = Fate::unanswered_as_recorded;
+        if (is_as_recorded) event.fate = Fate::unanswered_as_recorded;
         report(event);
     }
 };
@@ -472,7 +476,7 @@ void Lane::open_due() {
         const std::size_t number = share_.number_of(connections_.size());
         Connection& connection = *connections_.emplace_back(
             std::make_unique<Connection>(*this, number + 1, session_options_));
-        connection.session.pause(paused_);
+        connection.session.pause(is_paused_);
         connection.connect();
         if (counts_[State::idle] == 0) return limit_connecting(now);
         if (pace)
@@ -482,9 +486,9 @@ void Lane::open_due() {
     limit_connecting(std::max(due, now));
 }
 
-void Lane::pause(bool paused) {
-    paused_ = paused;
-    for (const auto& connection : connections_) connection->session.pause(paused);
+void Lane::pause(bool is_paused) {
+    is_paused_ = is_paused;
+    for (const auto& connection : connections_) connection->session.pause(is_paused);
 }
 
 // Also excludes messages that are overdue but not yet sent.
@@ -496,7 +500,7 @@ void Lane::void_round_trips() {
 // Counts the trouble of the lane's input once. The source may be null.
 void Lane::report_trouble(const Source* source) {
     const Trouble trouble = source ? source->trouble() : Trouble{};
-    if (trouble.text.empty() || std::exchange(trouble_reported_, true)) return;
+    if (trouble.text.empty() || std::exchange(is_trouble_reported_, true)) return;
     results_.count_failure(trouble.text, trouble.status, true);
     results_.count_end(trouble.status, true);
 }
@@ -583,7 +587,7 @@ void Lane::send_due() {
         // Wait for a replacement connection.
         if (options_.churns() && skipped == count &&
             std::any_of(connections_.begin(), connections_.end(),
-                        [](const auto& each) { return each->worn; }))
+                        [](const auto& each) { return each->is_worn; }))
             return;
         std::optional<Outgoing> next = source_->next();
         if (!next) return source_->over() ? finish_all() : step_timer_.cancel();
@@ -597,7 +601,7 @@ void Lane::send_due() {
             connection.leave_unsent(*next);
     }
     if (!schedule_->over()) return step_timer_.start_at(schedule_->next_time());
-    if (!warming_up()) return finish_all();
+    if (!is_warming_up()) return finish_all();
     step_timer_.start_at(schedule_->begin() + *options_.warm_up);
     schedule_.reset();
 }
@@ -609,7 +613,7 @@ void Lane::stop_sending(Stage next) {
     if (stage_ == Stage::ended) return;  // step() will report it
     if (!over()) report_trouble(source_.get());
     if (!over() && source_) source_->stop();
-    if (!over() && schedule_ && !warming_up()) {
+    if (!over() && schedule_ && !is_warming_up()) {
         const double share = static_cast<double>(share_.own_connection_count()) /
                              static_cast<double>(options_.connections);
         const ev::Duration end = options_.length.value_or(ev::Duration::max());
@@ -679,7 +683,7 @@ void Lane::stop_connecting(bool time_is_up) {
         Session& session = connection->session;
         if (session.state() != State::dialing && session.state() != State::handshaking)
             continue;
-        if (time_is_up && !connection->settled) {
+        if (time_is_up && !connection->is_settled) {
             session.disconnect(no_connection(session.phase()));
         } else {
             session.disconnect();

@@ -128,7 +128,7 @@ public:
     // Starts sending at this time or, if later, at RunOptions::start.
     void begin_at(ev::Time time);
     // While paused, reads nothing, so that back-pressure slows the peers down.
-    void pause(bool paused);
+    void pause(bool is_paused);
     // Stops sending, and closes the connections after their replies.
     void finish();
     // Closes the connections now. Messages in flight count neither as echoed nor as lost.
@@ -156,7 +156,7 @@ private:
     void open_due();
     void limit_connecting(ev::Time since);
 
-    bool warming_up() const {
+    bool is_warming_up() const {
         return stage_ == Stage::sending && results_.measured_from == ev::Time::max();
     }
     void step();
@@ -186,9 +186,9 @@ private:
     std::vector<std::unique_ptr<Connection>> connections_;
     // How many connections are in each reported state. Connections not yet made count as idle.
     std::map<Session::State, std::size_t> counts_;
-    std::size_t settled_count_ = 0;  // see Connection::settled
-    bool trouble_reported_ = false;
-    bool paused_ = false;
+    std::size_t settled_count_ = 0;  // see Connection::is_settled
+    bool is_trouble_reported_ = false;
+    bool is_paused_ = false;
     ev::Time resumed_at_{};               // when the round trips were last voided
     std::size_t last_planned_place_ = 0;  // connection of the last planned message
     std::optional<Schedule> schedule_;

@@ -92,8 +92,8 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run)
       run_(run),
       makes_printable_(::isatty(STDOUT_FILENO) == 1),
       output_(loop, STDOUT_FILENO, [] {}),
-      start_(loop.now()) {
-    if (!options_.log.empty()) journal_.emplace(options_.log, run.session, 1, start_);
+      started_at_(loop.now()) {
+    if (!options_.log.empty()) journal_.emplace(options_.log, run.session, 1, started_at_);
     if (prints_recording(options_, run) && !options_.quiet)
         output_.append_line(
             recording_object(run.session, 1, run.connections, std::chrono::system_clock::now())
@@ -120,8 +120,9 @@ void Reporter::lane_opened(std::size_t connection, const Session& session) {
 void Reporter::lane_ended(std::size_t connection, const Session& session, bool was_open) {
     const bool is_retrying = session.state() == Session::State::waiting;
     const bufio::Reason reason = session.end().reason;
-    const bool refused = reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
-    if (refused && session.tls()) refused_certificate_ = *session.tls();
+    const bool is_refused =
+        reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
+    if (is_refused && session.tls()) refused_certificate_ = *session.tls();
     std::string text = end_text(session);
     if (!was_open || exit_status(session.end()) != success) report_attempt(text, !was_open);
     if (is_retrying)
@@ -132,9 +133,9 @@ void Reporter::lane_ended(std::size_t connection, const Session& session, bool w
 }
 
 // Prints the result of an attempt to connect, as ping prints a reply.
-void Reporter::report_attempt(const std::string& text, bool new_attempt) {
+void Reporter::report_attempt(const std::string& text, bool is_new) {
     if (!run_.probe_interval) return;
-    if (new_attempt) ++attempt_count_;
+    if (is_new) ++attempt_count_;
     if (sequence()) output_.append_line("seq " + std::to_string(attempt_count_) + ": " + text);
 }
 
@@ -191,7 +192,7 @@ void Reporter::add_object(const Event& event) {
     if (!json() || !reports_messages() || options_.quiet) return;
     const EventForm form{.max_payload = prints_recording(options_, run_) ? whole_payload : 0,
                          .connection = load()};
-    output_.append_line(yodel::json(event, start_, form).str());
+    output_.append_line(yodel::json(event, started_at_, form).str());
 }
 
 // Prints the received bytes. Without frames they are printed as they are read, unless the
@@ -199,23 +200,24 @@ void Reporter::add_object(const Event& event) {
 // network made the duplicate.
 void Reporter::print(const Event& event) {
     const std::string_view payload = event.reply.payload;
-    const bool as_read = unframed() && !load();
+    const bool is_as_read = unframed() && !load();
     if (!prints_replies() || !has_reply(event.fate)) return;
-    if (as_read != (event.fate == Fate::read)) return;
+    if (is_as_read != (event.fate == Fate::read)) return;
     if (event.fate == Fate::duplicate && run_.session.endpoint.udp) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
-    if (as_read && !makes_printable_) return output_.write(payload);
+    if (is_as_read && !makes_printable_) return output_.write(payload);
     if (load()) output_.append(std::to_string(event.connection) + ": ");
     if (makes_printable_) {
         const std::string all = std::exchange(partial_character_, {}) + std::string(payload);
-        const std::size_t whole = all.size() - (as_read ? partial_character_size(all) : 0);
+        const std::size_t whole = all.size() - (is_as_read ? partial_character_size(all) : 0);
         partial_character_ = all.substr(whole);
         print_visible(std::string_view(all).substr(0, whole));
     } else {
         output_.append(payload);
     }
-    const bool unterminated = has_message(event.fate) && event.message.id == unterminated_id_;
-    if (load() || !(as_read || unterminated)) output_.append("\n");
+    const bool is_unterminated =
+        has_message(event.fate) && event.message.id == unterminated_id_;
+    if (load() || !(is_as_read || is_unterminated)) output_.append("\n");
 }
 
 // Escapes all unsafe bytes except newlines.
@@ -255,13 +257,13 @@ std::string Reporter::difference_text(const Event& event) const {
                " and matches the recording\n";
     if (event.fate != Fate::late && event.fate != Fate::bad) return "";
     const std::size_t at = *reply.difference;
-    const std::size_t recorded_at =
+    const std::size_t recorded_offset =
         difference(run_.session.pattern_or_null(), recorded_reply, reply.payload).value_or(at);
     std::string text =
         which + (message.expected ? " " + bad_text(reply) + "\n"
                                   : " is unexpected: no reply to its message was recorded\n");
     text += part("sent", message.payload, 0);
-    if (message.expected) text += part("recorded", recorded_reply, recorded_at);
+    if (message.expected) text += part("recorded", recorded_reply, recorded_offset);
     return text + part("now", reply.payload, at);
 }
 

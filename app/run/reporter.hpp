@@ -87,7 +87,7 @@ private:
     void print_visible(std::string_view bytes);
     std::string difference_text(const Event& event) const;
     std::string part(const char* name, std::string_view payload, std::size_t difference) const;
-    void report_attempt(const std::string& text, bool new_attempt = true);
+    void report_attempt(const std::string& text, bool is_new = true);
     void remark(std::size_t connection, const std::string& text);
 
     const Options options_;
@@ -98,7 +98,7 @@ private:
     std::uint64_t unterminated_id_ = 0;  // id of the message whose reply ends without a newline
     std::string partial_character_;      // first bytes of an incomplete UTF-8 character
     Output output_;
-    const ev::Time start_;  // origin of the times in JSON objects
+    const ev::Time started_at_;  // origin of the times in JSON objects
     std::optional<bufio::TlsFacts> refused_certificate_;
     std::optional<Journal> journal_;
 };

@@ -43,8 +43,8 @@ RunOptions prepared(RunOptions options) {
 Run::Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner)
     : loop_(loop),
       options_(prepared(std::move(options))),
-      unready_(options_.threads),
-      running_(options_.threads),
+      unready_count_(options_.threads),
+      running_count_(options_.threads),
       lanes_(loop, options_.threads,
              [this, owner](ev::Loop& own, std::size_t thread, ev::Mailbox* mailbox) {
                  const auto hook = [this, mailbox](void (Run::*call)()) {
@@ -97,7 +97,7 @@ void Run::looked_up(const bufio::LookupResult& result) {
 
 void Run::lane_ready() {
     // The closed loop begins when the first thread is ready.
-    if (--unready_ != (options_.pace ? 0 : options_.threads - 1)) return;
+    if (--unready_count_ != (options_.pace ? 0 : options_.threads - 1)) return;
     ev::Time start = loop_.now();
     if (options_.pace) {
         start = loop_.read_clock();  // the loop's time may be old: a handshake can take long
@@ -107,7 +107,7 @@ void Run::lane_ready() {
 }
 
 void Run::lane_ended() {
-    if (--running_ > 0) return;
+    if (--running_count_ > 0) return;
     report_timer_ = {};
     lookup_.reset();
     lanes_.join();
@@ -128,7 +128,7 @@ void Run::request_reports() {
             return report;
         },
         [this](const RunResults& sum) {
-            if (running_ == 0) return;
+            if (running_count_ == 0) return;
             *sum_ = sum;
             report_timer_.start(report_interval);
         });

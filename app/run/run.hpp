@@ -29,8 +29,8 @@ public:
     Run(const Run&) = delete;
 
     // Call the function of the same name for each lane.
-    void pause(bool paused) {
-        lanes_.post_to_each([paused](Lane& lane) { lane.pause(paused); });
+    void pause(bool is_paused) {
+        lanes_.post_to_each([is_paused](Lane& lane) { lane.pause(is_paused); });
     }
     void finish() { lanes_.post_to_each(&Lane::finish); }
     void close() { lanes_.post_to_each(&Lane::close); }
@@ -38,7 +38,7 @@ public:
 
     const RunOptions& options() const { return options_; }
     bool over() const { return lanes_.first().over(); }  // sending has ended
-    bool ended() const { return running_ == 0; }         // all connections are closed
+    bool ended() const { return running_count_ == 0; }   // all connections are closed
     // With several threads, the results may lag by a tenth of a second until the end of the
     // run, and do not contain the steps of a climb and the samples until then.
     const RunResults& results() const { return sum_ ? *sum_ : lanes_.first().results(); }
@@ -55,8 +55,8 @@ private:
     std::optional<bufio::Lookup> lookup_;
     std::unique_ptr<RunResults> sum_;  // null with one thread
     ev::Timer report_timer_;
-    std::size_t unready_;  // threads that are not ready to begin
-    std::size_t running_;  // threads that have not ended
+    std::size_t unready_count_;  // threads that are not ready to begin
+    std::size_t running_count_;  // threads that have not ended
     ev::Crew<Lane> lanes_;
 };
 

@@ -47,31 +47,32 @@ RunClient::RunClient(ev::Loop& loop, Options options)
            reporter_.reports_messages() || options_.report.verbose ? &reporter_ : nullptr),
       outcome_{.results = run_.results()} {
     const Reporter::Options& report = options_.report;
-    const bool json = report.form == Reporter::Form::json;
-    const bool generated = options_.run.shares_source();
+    const bool is_json = report.form == Reporter::Form::json;
+    const bool is_generated = options_.run.shares_source();
     const Session::Options& session = options_.run.session;
     // The summary is printed despite --quiet if there is no other result.
-    const bool summarized = !json && !reporter_.prints_replies();
+    const bool is_summarized = !is_json && !reporter_.prints_replies();
     outcome_.summary_parts = {.expects_any = session.expect == Expect::any,
                               .listens = session.listens(),
                               .load = load(),
                               .verbose = report.verbose,
-                              .summary = !reporter_.probe() && (!report.quiet || summarized)};
-    if (!generated && session.max_time) {
+                              .summary =
+                                  !reporter_.probe() && (!report.quiet || is_summarized)};
+    if (!is_generated && session.max_time) {
         limit_timer_ = ev::Timer(loop, [] {});  // checked by turn_ended()
         limit_timer_.start(*session.max_time - session.time_spent);
     }
-    if (load() && !reporter_.reports_messages() && json && !report.quiet) {
+    if (load() && !reporter_.reports_messages() && is_json && !report.quiet) {
         interval_timer_ = ev::Timer(loop, [this] { print_interval(); });
         interval_timer_.start(object_interval);
     }
     // There is no progress line if replies are printed on the same terminal.
-    const bool printing =
-        (json || reporter_.reports_messages()) && ::isatty(STDOUT_FILENO) == 1;
+    const bool is_printing =
+        (is_json || reporter_.reports_messages()) && ::isatty(STDOUT_FILENO) == 1;
     if (options_.page) {
         own_descriptors_ = used_descriptors();
         page_ = options_.page(*this);
-    } else if (::isatty(STDERR_FILENO) == 1 && !printing && (load() || generated)) {
+    } else if (::isatty(STDERR_FILENO) == 1 && !is_printing && (load() || is_generated)) {
         progress_timer_ = ev::Timer(loop, [this] { show_progress(); });
         progress_timer_.start(progress_interval);
     }
@@ -108,9 +109,9 @@ RunClient::Options RunClient::completed(Options options) const {
                            options.report.log.empty() && ::isatty(STDOUT_FILENO) == 0;
         // A late greeting could be recorded as the first reply, and a replay, which waits for
         // the greeting, would fail.
-        const bool recorded =
+        const bool is_recorded =
             prints_recording(options.report, run) || options.report.log.recording;
-        if (recorded && session.expect == Expect::any && !session.framing->in_datagrams)
+        if (is_recorded && session.expect == Expect::any && !session.framing->in_datagrams)
             run.greeting_wait = session.greeting_time;
     }
     return options;
@@ -169,7 +170,7 @@ void RunClient::continued() {
 // Finishes gracefully at the first ^C. The second ^C kills the program.
 void RunClient::interrupted() {
     if (is_complete_) return loop_.stop();
-    if (std::exchange(interrupted_, true)) std::raise(SIGINT);
+    if (std::exchange(was_interrupted_, true)) std::raise(SIGINT);
     if (options_.run.session.stays_open) return run_.close();
     run_.finish();
 }
@@ -200,14 +201,15 @@ void RunClient::turn_ended() {
         limit_timer_.start(time_after_sending());
     }
     const Output& output = reporter_.output();
-    const bool out_of_time = limit_timer_ && !limit_timer_.pending();
-    if (!is_complete_ && (output.error() != 0 || (out_of_time && run.length))) run_.close();
-    const bool pause = output.pending() > (paused_ ? input_high_water / 4 : input_high_water);
-    if (pause != paused_) run_.pause(pause);
-    paused_ = pause;
+    const bool is_out_of_time = limit_timer_ && !limit_timer_.pending();
+    if (!is_complete_ && (output.error() != 0 || (is_out_of_time && run.length))) run_.close();
+    const bool must_pause =
+        output.pending() > (is_paused_ ? input_high_water / 4 : input_high_water);
+    if (must_pause != is_paused_) run_.pause(must_pause);
+    is_paused_ = must_pause;
     if (run_.ended() && !is_complete_) complete();
     if (page_) page_->turn_ended();
-    if (is_complete_ && !page_ && (outcome_.signo != 0 || output.done() || out_of_time))
+    if (is_complete_ && !page_ && (outcome_.signo != 0 || output.done() || is_out_of_time))
         loop_.stop();
 }
 
@@ -227,7 +229,7 @@ void RunClient::complete() {
     interval_timer_ = {};
     progress_timer_ = {};
     diagnostics().clear_temporary();
-    if (interrupted_ || outcome_.signo != 0) page_.reset();
+    if (was_interrupted_ || outcome_.signo != 0) page_.reset();
     if (const std::string trouble = reporter_.finish_output(); !trouble.empty())
         outcome_.troubles.push_back({output_failed, trouble});
     JsonObject end = outcome().json();
@@ -254,8 +256,8 @@ int RunClient::report() {
                     certificate->issuer + ", valid until " + certificate->not_after + ", " +
                     certificate->pin);
     Outcome outcome = this->outcome();
-    const bool unread = outcome.signo == 0 && !reporter_.output().done();
-    if (unread && outcome.status() != timed_out)
+    const bool is_unread = outcome.signo == 0 && !reporter_.output().done();
+    if (is_unread && outcome.status() != timed_out)
         outcome.troubles.push_back(
             {timed_out,
              "standard output was not read within " +
@@ -277,9 +279,9 @@ SandboxRules rules_to_connect(const bufio::Endpoint& endpoint) {
     SandboxRules rules{.connect_ports = {dns_port}};
     if (endpoint.udp || !endpoint.path.empty()) return rules;
     rules.connect_ports.push_back(tcp_port(endpoint.dialed().service));
-    const bool any_port = endpoint.source_port.empty();
-    if (!any_port || !endpoint.source_host.empty())
-        rules.bind_ports = {any_port ? std::uint16_t{0} : tcp_port(endpoint.source_port)};
+    const bool is_any_port = endpoint.source_port.empty();
+    if (!is_any_port || !endpoint.source_host.empty())
+        rules.bind_ports = {is_any_port ? std::uint16_t{0} : tcp_port(endpoint.source_port)};
     return rules;
 }
 

@@ -119,8 +119,8 @@ private:
 
     ev::Loop& loop_;
     const Options options_;
-    bool interrupted_ = false;
-    bool paused_ = false;
+    bool was_interrupted_ = false;
+    bool is_paused_ = false;
     bool is_complete_ = false;         // the run has ended, and its end is reported
     std::size_t own_descriptors_ = 0;  // descriptors in use before the first connection
     ev::Timer limit_timer_;  // time limit, also for our output; empty if there is none

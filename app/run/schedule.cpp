@@ -19,8 +19,8 @@ std::optional<ev::Time> Schedule::due(ev::Time now) const {
 }
 
 void Schedule::pass(ev::Time now) {
-    passed_ = planned_;
-    passed_after_ = now - begin_;
+    passed_offset_ = next_offset_;
+    passed_after_ = now - begins_at_;
     advance(options_.share.message_after(next_number_));
 }
 
@@ -30,20 +30,21 @@ void Schedule::advance(std::uint64_t number) {
     if (options_.seed) {
         for (std::uint64_t i = next_number_; i < number; ++i)
             position_ += random_.exponential();
-        planned_ = options_.pace.offset_at(position_);
+        next_offset_ = options_.pace.offset_at(position_);
     } else {
-        planned_ = options_.pace.offset(number);
+        next_offset_ = options_.pace.offset(number);
     }
     next_number_ = number;
 }
 
 std::optional<double> Schedule::reached_share() const {
-    if (passed_ <= first_ || passed_after_ <= first_) return std::nullopt;
-    return std::chrono::duration<double>(passed_ - first_) / (passed_after_ - first_);
+    if (passed_offset_ <= first_offset_ || passed_after_ <= first_offset_) return std::nullopt;
+    return std::chrono::duration<double>(passed_offset_ - first_offset_) /
+           (passed_after_ - first_offset_);
 }
 
 bool Schedule::over() const {
-    return !planned_until(next_number_, planned_, ev::Duration::max());
+    return !planned_until(next_number_, next_offset_, ev::Duration::max());
 }
 
 // Searches for the first message that is not yet due, by bisection. Random gaps must be drawn
@@ -60,7 +61,7 @@ std::uint64_t Schedule::overdue(ev::Time now) const {
                 ? options_.pace.offset_at(rest.position_ +
                                           static_cast<double>(number - rest.next_number_))
                 : options_.pace.offset(number);
-        return planned_until(number, planned, now - begin_);
+        return planned_until(number, planned, now - begins_at_);
     };
     std::uint64_t span = 1;
     while (is_due(rest.next_number_ + span)) span *= 2;

@@ -73,9 +73,9 @@ public:
 
     // Message 0 is planned for `begin`.
     Schedule(const Options& options, ev::Time begin)
-        : options_(options), begin_(begin), random_(options.seed.value_or(0)) {
+        : options_(options), begins_at_(begin), random_(options.seed.value_or(0)) {
         advance(options.share.thread);
-        first_ = planned_;
+        first_offset_ = next_offset_;
     }
 
     // Returns the planned time of the next message, or none if that message is not yet due or
@@ -89,22 +89,22 @@ public:
     // beyond a million is an estimate.
     std::uint64_t overdue(ev::Time now) const;
     bool over() const;  // no message is left
-    ev::Time begin() const { return begin_; }
+    ev::Time begin() const { return begins_at_; }
     // Returns when the next message is due. If none is left, returns when it would be due.
-    ev::Time next_time() const { return begin_ + planned_; }
+    ev::Time next_time() const { return begins_at_ + next_offset_; }
 
 private:
     void advance(std::uint64_t number);
     bool planned_until(std::uint64_t number, ev::Duration planned, ev::Duration end) const;
 
     Options options_;
-    ev::Time begin_;
+    ev::Time begins_at_;
     Random random_;
     std::uint64_t next_number_ = 0;  // the next message
     double position_ = 0;            // with random gaps: sum of gaps with a mean of 1
-    ev::Duration planned_{};         // planned time of the next message, since `begin_`
-    ev::Duration first_{};           // planned time of the first message
-    ev::Duration passed_{};          // planned time of the last passed message
+    ev::Duration next_offset_{};     // planned time of the next message, since `begins_at_`
+    ev::Duration first_offset_{};    // planned time of the first message
+    ev::Duration passed_offset_{};   // planned time of the last passed message
     ev::Duration passed_after_{};    // when that message was passed
 };
 

@@ -13,9 +13,9 @@ namespace yodel {
 
 namespace {
 
-constexpr std::size_t chunk = 64 * 1024;  // bytes read in one call
+constexpr std::size_t chunk_size = 64 * 1024;  // bytes read in one call
 
-constexpr std::size_t check_letters = 2;
+constexpr std::size_t check_letter_count = 2;
 
 // Both check letters are sums modulo a prime that exceeds the number of places and their values
 // (0 to 10). A change in one place changes both sums, and changes in two places change at least
@@ -37,20 +37,20 @@ LineReader::LineReader(const Options& options, bool is_raw)
 std::optional<Outgoing> LineReader::next() {
     const std::string_view bytes = buffer_.view();
     if (bytes.empty()) return std::nullopt;
-    std::string_view payload = bytes.substr(0, chunk);
+    std::string_view payload = bytes.substr(0, chunk_size);
     used_ = payload.size();
     if (!is_raw_) {
         const Decoder::Decoded line = decoder_.next(bytes);
         if (line.kind == Decoder::Decoded::Kind::error) refuse(line.error);
-        const bool whole = line.kind == Decoder::Decoded::Kind::message;
-        if (!whole && !ended_) return std::nullopt;
-        payload = whole ? line.payload : buffer_.view();
-        used_ = whole ? line.used : payload.size();
+        const bool is_whole = line.kind == Decoder::Decoded::Kind::message;
+        if (!is_whole && !has_ended_) return std::nullopt;
+        payload = is_whole ? line.payload : buffer_.view();
+        used_ = is_whole ? line.used : payload.size();
         if (used_ == 0) return std::nullopt;
     }
-    const bool unterminated = used_ == payload.size();
+    const bool is_unterminated = used_ == payload.size();
     // The framing adds a CR to the LF. The input may already contain it.
-    if (options_.framing->delimiter == "\r\n" && !unterminated && payload.ends_with('\r'))
+    if (options_.framing->delimiter == "\r\n" && !is_unterminated && payload.ends_with('\r'))
         payload.remove_suffix(1);
     if (options_.escapes) {
         std::optional<std::string> plain = unescaped(payload);
@@ -64,7 +64,7 @@ std::optional<Outgoing> LineReader::next() {
         fault = options_.framing->misfit_text(payload.size(), options_.max_frame);
     else if (options_.messages_file && count_pieces(*options_.framing, payload) > 1)
         fault = "the message contains a delimiter of " + options_.framing->label();
-    if (fault.empty()) return Outgoing{.payload = payload, .unterminated = unterminated};
+    if (fault.empty()) return Outgoing{.payload = payload, .unterminated = is_unterminated};
     refuse(fault);
     return std::nullopt;
 }
@@ -106,7 +106,7 @@ void LineReader::refuse(const std::string& text) {
 
 void LineReader::fail(const std::string& text, int status) {
     trouble_ = {status, "standard input: " + text};
-    ended_ = true;
+    has_ended_ = true;
     buffer_.consume(buffer_.size());
 }
 
@@ -130,7 +130,7 @@ void Lines::read() {
     // Bytes without frames are read into the session's queue without a copy.
     const bool is_direct = session && !lines.framing->has_frames() && !lines.escapes;
     if (is_direct && session->state() != Session::State::open) return;
-    const std::size_t size = is_direct ? std::min(chunk, lines.max_frame) : chunk;
+    const std::size_t size = is_direct ? std::min(chunk_size, lines.max_frame) : chunk_size;
     char* const space = is_direct ? session->reserve(size) : reader_.bytes().reserve(size);
     const ssize_t count = ::read(STDIN_FILENO, space, size);
     const bool is_retryable = count < 0 && (errno == EINTR || errno == EAGAIN);
@@ -200,7 +200,7 @@ std::string_view Generator::text(std::uint64_t number) {
     std::copy(end - digits, end, text_.begin());
     fill(digits, std::max(digits_, digits));
     digits_ = digits;
-    if (digits_ + check_letters > text_.size()) {
+    if (digits_ + check_letter_count > text_.size()) {
         fill(digits_, text_.size());
         return text_;
     }
@@ -231,7 +231,7 @@ Replay::Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool 
                std::function<void(std::string_view payload)> missed)
     : loop_(loop),
       recording_(std::move(recording)),
-      fast_(fast),
+      is_fast_(fast),
       session_(session),
       missed_(std::move(missed)),
       due_timer_(loop, changed),
@@ -242,9 +242,9 @@ Replay::Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool 
       }) {
     for (std::size_t place = 0; place < recording_->events.size(); ++place) {
         const Event& event = *recording_->events[place];
-        const bool duplicate =
+        const bool is_duplicate =
             event.fate == Fate::duplicate && !recording_->framing->in_datagrams;
-        if (duplicate || event.fate == Fate::late || event.fate == Fate::unsolicited ||
+        if (is_duplicate || event.fate == Fate::late || event.fate == Fate::unsolicited ||
             event.fate == Fate::unrecorded)
             outstanding_[place].text = masked_text(event.reply.payload);
     }
@@ -254,22 +254,22 @@ Replay::Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool 
 
 std::optional<Outgoing> Replay::next() {
     const ev::Time now = loop_.now();
-    for (; !stopped_ && next_ < recording_->events.size(); ++next_) {
+    for (; !is_stopped_ && next_ < recording_->events.size(); ++next_) {
         const Event& event = *recording_->events[next_];
-        const ev::Duration recorded_at = event.at.time_since_epoch();
+        const ev::Duration recorded_offset = event.at.time_since_epoch();
         if (event.fate == Fate::sent) {
-            if ((fast_ || !origin_) && waits()) return std::nullopt;
-            if (!origin_) origin_ = now - recorded_at;
-            const ev::Time due = fast_ ? ev::Time{} : *origin_ + recorded_at;
-            if (due <= now)
+            if ((is_fast_ || !zero_at_) && waits()) return std::nullopt;
+            if (!zero_at_) zero_at_ = now - recorded_offset;
+            const ev::Time due_at = is_fast_ ? ev::Time{} : *zero_at_ + recorded_offset;
+            if (due_at <= now)
                 return Outgoing{.payload = event.message.payload,
-                                .planned = due,
+                                .planned = due_at,
                                 .reply = event.message.expected};
-            due_timer_.start_at(due);
+            due_timer_.start_at(due_at);
             return std::nullopt;
         }
         // The next message may depend on this reply.
-        if (fast_ && awaited_.contains(event.message.id)) return std::nullopt;
+        if (is_fast_ && awaited_.contains(event.message.id)) return std::nullopt;
         expect(event);
     }
     return std::nullopt;
@@ -281,10 +281,10 @@ void Replay::expect(const Event& event) {
     const auto expected = outstanding_.find(next_);
     if (expected == outstanding_.end()) return;
     const ev::Time now = loop_.now();
-    const ev::Time due = fast_ || !origin_
-                             ? now + event.reply.round_trip.value_or(ev::Duration::zero())
-                             : std::max(*origin_ + event.at.time_since_epoch(), now);
-    expected->second.deadline = due + session_.options().reply_timeout;
+    const ev::Time due_at = is_fast_ || !zero_at_
+                                ? now + event.reply.round_trip.value_or(ev::Duration::zero())
+                                : std::max(*zero_at_ + event.at.time_since_epoch(), now);
+    expected->second.deadline = due_at + session_.options().reply_timeout;
     if (!overdue_timer_.pending()) overdue_timer_.start_at(expected->second.deadline);
 }
 
@@ -302,12 +302,12 @@ void Replay::left_flight(const Message& message) {
 }
 
 bool Replay::over() const {
-    return stopped_ ||
+    return is_stopped_ ||
            (next_ == recording_->events.size() && session_.in_flight() == 0 && !waits());
 }
 
 void Replay::stop() {
-    stopped_ = true;
+    is_stopped_ = true;
     outstanding_.clear();
     closed();
 }
@@ -343,7 +343,7 @@ Replay::Outstanding::iterator Replay::find(std::string_view payload) {
 
 Fate Replay::judge_unsolicited(std::string_view payload) {
     const auto found = find(payload);
-    if (found == outstanding_.end()) return stopped_ ? Fate::unsolicited : Fate::unrecorded;
+    if (found == outstanding_.end()) return is_stopped_ ? Fate::unsolicited : Fate::unrecorded;
     outstanding_.erase(found);
     return Fate::unsolicited_as_recorded;
 }

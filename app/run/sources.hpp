@@ -93,7 +93,7 @@ public:
     explicit LineReader(const Options& options, bool is_raw = false);
 
     bufio::Buffer& bytes() { return buffer_; }  // append the input to it
-    void end() { ended_ = true; }               // the input has ended
+    void end() { has_ended_ = true; }           // the input has ended
     // Ends the input because of an error.
     void fail(const std::string& text, int status);
 
@@ -104,7 +104,7 @@ public:
     // whole line fits. The framing must be `line`.
     std::optional<Outgoing> next_lines(std::size_t size);
     void pop(const Outgoing& message);
-    bool over() const { return ended_ && buffer_.empty(); }
+    bool over() const { return has_ended_ && buffer_.empty(); }
     Trouble trouble() const;
 
 private:
@@ -116,7 +116,7 @@ private:
     Decoder decoder_;
     std::size_t used_ = 0;           // bytes that the message from next() occupies
     std::uint64_t line_number_ = 1;  // number of the next line
-    bool ended_ = false;
+    bool has_ended_ = false;
     std::string unescaped_;  // the message from next(), with its escapes replaced
     Trouble trouble_;
 };
@@ -249,12 +249,12 @@ private:
 
     ev::Loop& loop_;
     const std::shared_ptr<const Recording> recording_;
-    const bool fast_;
+    const bool is_fast_;
     Session& session_;
     const std::function<void(std::string_view payload)> missed_;
-    std::size_t next_ = 0;            // place of the next event in the recording
-    std::optional<ev::Time> origin_;  // time 0 of the recording, once the first message is due
-    bool stopped_ = false;            // by the user
+    std::size_t next_ = 0;             // place of the next event in the recording
+    std::optional<ev::Time> zero_at_;  // time 0 of the recording, once the first message is due
+    bool is_stopped_ = false;          // by the user
     // New ids, by recorded ids, of the messages in flight that expect a reply.
     std::map<std::uint64_t, std::uint64_t> awaited_;
     Outstanding outstanding_;  // unsolicited messages neither arrived nor missing yet, by place

@@ -107,7 +107,7 @@ void Conversation::begin() {
 }
 
 void Conversation::show(const Event& event, Transcript::WallTime at, Style note_style) {
-    const bool answered = has_message(event.fate) && has_reply(event.fate);
+    const bool is_answered = has_message(event.fate) && has_reply(event.fate);
     Event shown = event;
     if (session_.options().listens() && event.fate == Fate::unsolicited) {
         // The user answers by hand. The time shown is how long the client took after our last
@@ -117,11 +117,11 @@ void Conversation::show(const Event& event, Transcript::WallTime at, Style note_
             shown.reply.round_trip = event.at - session_.flushed_at();
     }
     Transcript::Entry entry{StoredEvent(shown), at, {}, note_style};
-    if (answered)
+    if (is_answered)
         if (const auto facts = session_.tcp()) entry.network = facts->min_rtt;
     transcript_.append(std::move(entry));
     conversation_changed();
-    if (!answered || !event.reply.round_trip) return;
+    if (!is_answered || !event.reply.round_trip) return;
     percentile_history_.record(event.at, *event.reply.round_trip);
     recent_round_trips_.push_back(*event.reply.round_trip);
     if (recent_round_trips_.size() > recent_count) recent_round_trips_.pop_front();
@@ -140,20 +140,20 @@ bool Conversation::refuse_without_target() {
 void Conversation::session_changed() {
     conversation_changed();
     const State state = session_.state();
-    const bool opened = is_open() && reported_state_ != State::open;
+    const bool has_opened = is_open() && reported_state_ != State::open;
     if (state != reported_state_) report_state();
     reported_state_ = state;
-    const bool half_closed =
+    const bool is_half_closed =
         is_open() && session_.peer_half_closed() && !session_.options().listens();
-    if (half_closed && !half_close_noted_)
+    if (is_half_closed && !has_noted_half_close_)
         add_note("the server has shut down its sending side; you can still send", Style::warn);
-    half_close_noted_ = half_closed;
-    if (opened && journal_) record_connection();
+    has_noted_half_close_ = is_half_closed;
+    if (has_opened && journal_) record_connection();
     if (is_open())
         for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
-    if (opened && quitting_) session_.finish();
+    if (has_opened && is_quitting_) session_.finish();
     const bool is_over = session_.state() == State::closed || session_.state() == State::idle;
-    if (is_over && (quitting_ || session_.out_of_time())) loop_.stop();
+    if (is_over && (is_quitting_ || session_.out_of_time())) loop_.stop();
 }
 
 void Conversation::report_state() {
@@ -170,7 +170,7 @@ void Conversation::report_state() {
             add_note(end_text(session_) + "; retrying; F5 retries now", Style::bad);
     }
     if (state != State::open) return;
-    retried_ = static_cast<bool>(std::exchange(reported_failure_, {}));
+    was_retried_ = static_cast<bool>(std::exchange(reported_failure_, {}));
     if (listens || session_.peer_known())
         add_note((listens ? "connection from " : "connected to ") + session_.address().text(),
                  Style::good);
@@ -218,7 +218,7 @@ void Conversation::record(const Event& event, Style note_style) {
 
 void Conversation::quit_when_answered() {
     if (!is_open()) return quit();
-    quitting_ = true;
+    is_quitting_ = true;
     session_.finish();
 }
 
@@ -226,26 +226,27 @@ void Conversation::quit_when_answered() {
 // then stops the loop. A session that has already reported its end reports nothing more, so
 // quit() stops the loop itself.
 void Conversation::quit() {
-    quitting_ = true;
+    is_quitting_ = true;
     session_.disconnect();
     const State state = session_.state();
-    const bool closed = reported_state_ == State::closed && state == State::closed;
-    if (closed || state == State::idle) loop_.stop();
+    const bool is_closed = reported_state_ == State::closed && state == State::closed;
+    if (is_closed || state == State::idle) loop_.stop();
 }
 
 void Conversation::disconnect() {
     if (refuse_without_target()) return;
-    quitting_ = false;
+    is_quitting_ = false;
     session_.disconnect();
 }
 
 // The session reports both calls as one change, so that the log shows only the new attempt.
 void Conversation::reconnect() {
     if (refuse_without_target()) return;
-    const bool just_opened = is_open() && loop_.now() - session_.state_since() < reaction_time;
-    if (std::exchange(retried_, false) && just_opened)
+    const bool has_just_opened =
+        is_open() && loop_.now() - session_.state_since() < reaction_time;
+    if (std::exchange(was_retried_, false) && has_just_opened)
         return add_note("just connected; press F5 again to reconnect", Style::warn);
-    quitting_ = false;
+    is_quitting_ = false;
     session_.disconnect();
     session_.connect();
 }
@@ -253,7 +254,8 @@ void Conversation::reconnect() {
 void Conversation::send(const std::string& line) {
     if (is_open()) return send_now(line);
     if (!options_.connects) return refuse(line, no_target);
-    if (quitting_) return refuse(line, "not sent; yodel quits once all replies have arrived");
+    if (is_quitting_)
+        return refuse(line, "not sent; yodel quits once all replies have arrived");
     queued_lines_.push_back(line);
     const bool reconnects = reconnects_to_send(session_);
     add_note((reconnects ? "connecting again to send: "
@@ -358,11 +360,12 @@ void Conversation::record_connection() {
 bool Conversation::stop_file() {
     const RunResults counted{file_results_};
     const Outcome outcome{.results = counted, .reason = "stopped"};
-    const bool whole = journal_->finish(outcome.json().str());
+    const bool is_whole = journal_->finish(outcome.json().str());
     journal_.reset();
     const std::string kind = options_.log.kind();
-    if (!whole) fail_file("could not write all of the " + kind + " file", "; stopped writing");
-    return whole;
+    if (!is_whole)
+        fail_file("could not write all of the " + kind + " file", "; stopped writing");
+    return is_whole;
 }
 
 // Stores the first error, which decides the exit status.

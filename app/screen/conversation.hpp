@@ -116,7 +116,7 @@ private:
     std::deque<std::string> queued_lines_;  // lines to send over the next connection
     std::string file_trouble_;              // why a file is missing or incomplete; else empty
     std::size_t sent_together_ = 0;
-    bool quitting_ = false;  // the loop stops once the session is closed
+    bool is_quitting_ = false;  // the loop stops once the session is closed
     Results results_;
     // Results before an event, with the event's time: at most one for each second of the last
     // minute.
@@ -124,11 +124,11 @@ private:
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_round_trips_;
     Session::State reported_state_ = Session::State::idle;  // the last state in the log
-    bool half_close_noted_ = false;  // the log reports a half-close by the server
+    bool has_noted_half_close_ = false;  // the log reports a half-close by the server
     // The last reported failure to connect. A failure for the same reason is not reported
     // again.
     bufio::End reported_failure_;
-    bool retried_ = false;  // a retry, not a key, opened this connection
+    bool was_retried_ = false;  // a retry, not a key, opened this connection
     Session session_;
 };
 

@@ -14,8 +14,8 @@ namespace yodel {
 
 bool can_use_screen_or_warn() {
     const char* const term = std::getenv("TERM");
-    const bool able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
-    if (!able || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) return false;
+    const bool is_able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
+    if (!is_able || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) return false;
     const std::string trouble = ui::terminal_trouble();
     if (!trouble.empty()) print_error(trouble + "; using pipe mode");
     return trouble.empty();
@@ -26,7 +26,7 @@ FullScreen::FullScreen(ev::Loop& loop, ev::Duration frame_time)
       resize_signal_(loop, SIGWINCH,
                      [this] {
                          terminal_.resize();
-                         changed_ = true;
+                         has_changed_ = true;
                      }),
       stop_signal_(loop, SIGTSTP, [this] { suspend(); }),
       keyboard_watch_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
@@ -43,13 +43,13 @@ FullScreen::FullScreen(ev::Loop& loop, ev::Duration frame_time)
 void FullScreen::turn_ended() {
     // The SIGCONT handler does not take the terminal over, because a signal that arrived with
     // SIGCONT may end the program first.
-    if (resuming_ && terminal_.take_over()) {
-        resuming_ = false;
+    if (is_resuming_ && terminal_.take_over()) {
+        is_resuming_ = false;
         read_keys();  // keys that were read before the suspension
     }
-    if (resuming_ || !changed_ || frame_timer_.pending()) return;
+    if (is_resuming_ || !has_changed_ || frame_timer_.pending()) return;
     if (terminal_.flush()) {
-        changed_ = false;
+        has_changed_ = false;
         draw();
         frame_timer_.start(frame_time_);
     }
@@ -59,7 +59,7 @@ void FullScreen::turn_ended() {
 void FullScreen::read_keys() {
     while (const auto key = terminal_.read_key()) press(*key);
     if (const auto timeout = terminal_.key_timeout()) escape_timer_.start(*timeout);
-    changed_ = true;
+    has_changed_ = true;
     if (!terminal_.gone()) return;
     keyboard_watch_.want(ev::none);
     std::raise(SIGHUP);  // the terminal is gone: end as SIGHUP does
@@ -72,10 +72,10 @@ void FullScreen::suspend() {
 
 void FullScreen::await_display() {
     const bool waits = !terminal_.flush();
-    const bool waited = display_watch_.wanted() != ev::none;
+    const bool was_waiting = display_watch_.wanted() != ev::none;
     display_watch_.want(waits ? ev::writable : ev::none);
-    if (waits && !waited) stall_timer_.start(std::chrono::seconds(1));
-    if (!waits && waited && !stall_timer_.pending()) stalled(false);
+    if (waits && !was_waiting) stall_timer_.start(std::chrono::seconds(1));
+    if (!waits && was_waiting && !stall_timer_.pending()) stalled(false);
     if (!waits) stall_timer_.cancel();
 }
 

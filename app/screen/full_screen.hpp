@@ -23,7 +23,7 @@ public:
     // Call it after SIGCONT. Install the handler of SIGCONT before making the screen.
     void continued() {
         suspending();
-        resuming_ = true;
+        is_resuming_ = true;
     }
 
 protected:
@@ -34,7 +34,7 @@ protected:
 
     ui::Terminal& terminal() { return terminal_; }
     const ui::Terminal& terminal() const { return terminal_; }
-    void mark_changed() { changed_ = true; }
+    void mark_changed() { has_changed_ = true; }
     void suspend();
 
 private:
@@ -56,8 +56,8 @@ private:
     ev::Signal resize_signal_;
     ev::Signal stop_signal_;
     ui::Terminal terminal_;
-    bool changed_ = true;    // the screen differs from the last drawing
-    bool resuming_ = false;  // take the terminal over again, after a suspension
+    bool has_changed_ = true;   // the screen differs from the last drawing
+    bool is_resuming_ = false;  // take the terminal over again, after a suspension
     ev::Watch keyboard_watch_;
     ev::Timer escape_timer_;   // runs while an ESC may be a key or begin a sequence
     ev::Watch display_watch_;  // active until the terminal has accepted the whole drawing

@@ -59,18 +59,19 @@ void add_histogram(PageRows& page, const Histogram& times) {
 // Adds at most `max_shown` bytes, which include the byte to mark, and how many bytes
 // precede and follow them.
 void add_part(PageRows& page, const ui::Needle& needle, std::string_view bytes,
-              std::size_t marked, bool hex) {
-    const std::size_t begin =
-        marked != no_byte && marked >= max_shown ? (marked - shown_bytes_before) / 16 * 16 : 0;
+              std::size_t marked_byte, bool is_hex) {
+    const std::size_t begin = marked_byte != no_byte && marked_byte >= max_shown
+                                  ? (marked_byte - shown_bytes_before) / 16 * 16
+                                  : 0;
     const std::size_t end = std::min(bytes.size(), begin + max_shown);
     const auto add_rest = [&page](std::size_t size, const char* where) {
         if (size > 0) page.rows.push_back({{bytes_text(size) + " " + where, Style::dim}});
     };
     ui::Marks marks = needle.marks(bytes.substr(begin, end - begin));
     marks.resize(end - begin);
-    if (marked < end) marks[marked - begin] = ui::bad_byte_mark;
+    if (marked_byte < end) marks[marked_byte - begin] = ui::bad_byte_mark;
     ui::Layout layout(static_cast<std::size_t>(page.width));
-    if (hex)
+    if (is_hex)
         layout.put_hex(bytes.substr(0, end), Style::normal, marks, begin);
     else
         layout.put(bytes.substr(begin, end - begin), Style::normal, marks,
@@ -81,23 +82,23 @@ void add_part(PageRows& page, const ui::Needle& needle, std::string_view bytes,
     add_rest(bytes.size() - end, "more");
 }
 
-// Adds a message or a reply, decoded if possible, and in hex. With `resp`, Redis values are
+// Adds a message or a reply, decoded if possible, and in hex. With `is_resp`, Redis values are
 // decoded.
-void add_bytes(PageRows& page, const ui::Needle& needle, bool resp, const char* name,
-               std::string_view bytes, std::size_t marked) {
-    std::size_t text_marked = marked;
+void add_bytes(PageRows& page, const ui::Needle& needle, bool is_resp, const char* name,
+               std::string_view bytes, std::size_t marked_byte) {
+    std::size_t text_marked = marked_byte;
     const char* form = ", indented as JSON";
     std::optional<std::string> text;
     if (bytes.size() <= max_decoded) text = indented_json(bytes, text_marked);
-    if (!text && resp && bytes.size() <= max_decoded) {
+    if (!text && is_resp && bytes.size() <= max_decoded) {
         text = resp_text(std::string(bytes) + "\r\n");
         text_marked = no_byte;
         form = ", decoded as RESP";
     }
     page.add_title(name + (", " + bytes_text(bytes.size())) + (text ? form : ""));
-    if (!text) text_marked = marked;
+    if (!text) text_marked = marked_byte;
     add_part(page, needle, text ? *text : bytes, text_marked, false);
-    add_part(page, needle, bytes, marked, true);
+    add_part(page, needle, bytes, marked_byte, true);
 }
 
 void add_tcp(PageRows& page, const bufio::TcpFacts& tcp, const Histogram& times) {
@@ -137,9 +138,9 @@ void add_tls(PageRows& page, const bufio::TlsFacts& tls) {
     if (!tls.alpn.empty()) page.add_fact("protocol", tls.alpn);
     if (tls.subject.empty()) return;
     page.add_title("Certificate");
-    const bool verified = tls.faults_text.empty();
-    page.add_fact("verified", verified ? "yes" : "no: it " + tls.faults_text,
-                  verified ? Style::good : Style::bad);
+    const bool is_verified = tls.faults_text.empty();
+    page.add_fact("verified", is_verified ? "yes" : "no: it " + tls.faults_text,
+                  is_verified ? Style::good : Style::bad);
     page.add_fact("subject", tls.subject);
     page.add_fact("issuer", tls.issuer);
     page.add_fact("valid until", certificate_end_text(tls),
@@ -304,43 +305,43 @@ void add_connection(PageRows& page, const Session& session, const Results& resul
 
 // Also shows the delay, if there was one, until the system accepted the whole message, for
 // example because the server read too slowly. The round trip does not include this delay.
-Rows message_page(const Transcript::Entry& entry, bool resp, const ui::Needle& needle,
+Rows message_page(const Transcript::Entry& entry, bool is_resp, const ui::Needle& needle,
                   int width) {
     using std::chrono::system_clock;
     const Event& event = *entry.event;
     const Message& message = event.message;
     const Reply& reply = event.reply;
-    const bool sent = has_message(event.fate);
-    const bool answered = has_reply(event.fate);
+    const bool is_sent = has_message(event.fate);
+    const bool is_answered = has_reply(event.fate);
     PageRows page{width};
-    const std::size_t marked = reply.difference.value_or(no_byte);
+    const std::size_t marked_byte = reply.difference.value_or(no_byte);
     const auto add = [&](const char* name, std::string_view bytes) {
-        add_bytes(page, needle, resp, name, bytes, marked);
+        add_bytes(page, needle, is_resp, name, bytes, marked_byte);
     };
-    page.add_title(sent ? "Message " + std::to_string(message.id) : "Unsolicited");
-    if (sent)
+    page.add_title(is_sent ? "Message " + std::to_string(message.id) : "Unsolicited");
+    if (is_sent)
         page.add_fact("sent",
                       clock_text(entry.at - std::chrono::duration_cast<system_clock::duration>(
                                                 event.at - message.planned)));
     const ev::Duration delay = message.sent - message.planned;
-    if (answered && delay > ev::Duration::zero())
+    if (is_answered && delay > ev::Duration::zero())
         page.add_fact("written",
                       milliseconds_text(delay) + " later; the round trip is measured from then",
                       Style::warn);
-    if (answered) page.add_fact("received", clock_text(entry.at));
-    if (answered && reply.round_trip)
+    if (is_answered) page.add_fact("received", clock_text(entry.at));
+    if (is_answered && reply.round_trip)
         page.add_fact("round trip", entry.network
                                         ? network_share_text(*reply.round_trip, *entry.network)
                                         : milliseconds_text(*reply.round_trip));
-    if (!answered) page.add_fact("reply", "none yet", Style::bad);
+    if (!is_answered) page.add_fact("reply", "none yet", Style::bad);
     if (event.fate == Fate::late)
         page.add_fact("reply", "late, after the reply timeout", Style::warn);
-    if (answered && sent && !reply.right)
+    if (is_answered && is_sent && !reply.right)
         page.add_fact("reply", differs_text(reply.difference), Style::bad);
-    if (sent) add("Sent", message.payload);
-    if (sent && reply.right && reply.payload == message.payload)
+    if (is_sent) add("Sent", message.payload);
+    if (is_sent && reply.right && reply.payload == message.payload)
         page.add_title("Received: identical");
-    else if (answered)
+    else if (is_answered)
         add("Received", reply.payload);
     return page.rows;
 }

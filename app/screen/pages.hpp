@@ -58,8 +58,8 @@ void add_connection(PageRows& page, const Session& session, const Results& resul
                     const std::string& key_log, const std::string& sandbox);
 
 // Returns a message and its reply, each as text or indented JSON and in hex, with the first
-// difference and all matches marked. With `resp`, Redis values are decoded.
-Rows message_page(const Transcript::Entry& entry, bool resp, const ui::Needle& needle,
+// difference and all matches marked. With `is_resp`, Redis values are decoded.
+Rows message_page(const Transcript::Entry& entry, bool is_resp, const ui::Needle& needle,
                   int width);
 
 }  // namespace yodel

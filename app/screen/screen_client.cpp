@@ -113,16 +113,16 @@ int ScreenClient::report() {
 void ScreenClient::press(const ui::Key& key) {
     notice_.clear();
     if (key.truncated) add_note("the paste was too long, and was truncated", Style::warn);
-    const bool literal = editor_.next_is_literal();
-    const bool interrupts = ui::without_alt(key.chord) == ui::ctrl('c') && !literal;
+    const bool is_literal = editor_.next_is_literal();
+    const bool interrupts = ui::without_alt(key.chord) == ui::ctrl('c') && !is_literal;
     if (interrupts && quit_timer_.pending()) return Conversation::quit();
     quit_timer_.cancel();
     if (interrupts) quit_timer_.start(quit_time);
-    if (key.chord == ui::ctrl('l') && !literal) return terminal().redraw();  // in each mode
+    if (key.chord == ui::ctrl('l') && !is_literal) return terminal().redraw();  // in each mode
     const auto act = [this](const ui::Key& with) {
         return editor_.press(with) || ui::perform(bindings, with.chord, *this);
     };
-    if (std::exchange(escaped_, false)) {
+    if (std::exchange(is_escaped_, false)) {
         // A key without a binding for Alt has its usual effect.
         if (key.chord == ui::plain(KeyCode::escape) || act(ui::add_alt(key))) return;
     } else if (std::visit([&](auto& mode) { return press_in(mode, key); }, mode_) ||
@@ -134,35 +134,35 @@ void ScreenClient::press(const ui::Key& key) {
 
 bool ScreenClient::press_in(ui::HistorySearch& search, const ui::Key& key) {
     if (search.press(key)) return true;
-    const bool cancelled = is_cancel(key);
-    if (!cancelled && !search.match().empty()) editor_.set(std::string(search.match()));
+    const bool is_cancelled = is_cancel(key);
+    if (!is_cancelled && !search.match().empty()) editor_.set(std::string(search.match()));
     mode_.emplace<Typing>();
-    return cancelled;
+    return is_cancelled;
 }
 
 bool ScreenClient::press_in(MessageSearch& find, const ui::Key& key) {
-    const bool on_page = !pages_.empty();
-    const bool cancelled = is_cancel(key);
+    const bool is_on_page = !pages_.empty();
+    const bool is_cancelled = is_cancel(key);
     const int step = key.chord == ui::plain(U'n') ? 1 : key.chord == ui::plain(U'N') ? -1 : 0;
     find.failed = false;
     if (find.found && step != 0) {  // in the transcript, the next match is older
         find.failed =
-            on_page ? !find_on_page(Style::match, step) : !transcript().search_next(-step);
+            is_on_page ? !find_on_page(Style::match, step) : !transcript().search_next(-step);
         return true;
     }
     if (!find.found && key.chord == ui::plain(KeyCode::enter)) {
         const std::string& text = find.text.text();
-        if (on_page) pages_.back().needle = ui::Needle(text);
-        find.found = on_page ? find_on_page(Style::match) : transcript().search(text);
+        if (is_on_page) pages_.back().needle = ui::Needle(text);
+        find.found = is_on_page ? find_on_page(Style::match) : transcript().search(text);
         find.failed = !find.found;
         if (text.empty()) mode_.emplace<Typing>();  // an empty search removes the marks
         return true;
     }
-    if (!find.found && !cancelled && find.text.press(key)) return true;
-    const bool done = cancelled && (on_page || !find.found);
-    if (find.found && done) pages_.back().needle = {};
+    if (!find.found && !is_cancelled && find.text.press(key)) return true;
+    const bool is_done = is_cancelled && (is_on_page || !find.found);
+    if (find.found && is_done) pages_.back().needle = {};
     mode_.emplace<Typing>();
-    return done;
+    return is_done;
 }
 
 // A key that neither scrolls the page nor belongs to it closes all pages and then has its usual
@@ -245,7 +245,7 @@ void ScreenClient::open_message(const Transcript::Entry& of) {
 }
 
 void ScreenClient::submit() {
-    if (selecting()) return open_message(*transcript().selected());
+    if (is_selecting()) return open_message(*transcript().selected());
     const std::string line = editor_.text();
     history_.add(line);
     editor_.clear();
@@ -255,15 +255,16 @@ void ScreenClient::submit() {
 }
 
 void ScreenClient::back_to_end() {
-    escaped_ = transcript().following() && !transcript().selected();
+    is_escaped_ = transcript().following() && !transcript().selected();
     transcript().select_none();
     transcript().search("");
     transcript().scroll_to_end();
 }
 
-void ScreenClient::browse(bool older) {
-    if (selecting()) return older ? transcript().select_older() : transcript().select_newer();
-    auto line = older ? history_.older(editor_.text()) : history_.newer();
+void ScreenClient::browse(bool is_older) {
+    if (is_selecting())
+        return is_older ? transcript().select_older() : transcript().select_newer();
+    auto line = is_older ? history_.older(editor_.text()) : history_.newer();
     if (line) editor_.set(std::move(*line));
 }
 
@@ -331,8 +332,8 @@ Rows ScreenClient::message_rows(int width) {
     if (!has_reply(page.message->event->fate))
         if (const auto* const answer = transcript().answer_to(page.message->event->message))
             page.message = answer->copy();
-    const bool resp = session().options().framing->name == "resp";
-    return message_page(*page.message, resp, page.needle, width);
+    const bool is_resp = session().options().framing->name == "resp";
+    return message_page(*page.message, is_resp, page.needle, width);
 }
 
 // --- The screen.
@@ -419,7 +420,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     }
     auto* const find = std::get_if<MessageSearch>(&mode_);
     if (find) ui::append(row, find->failed ? "not found: " : "find: ", Style::dim);
-    if (escaped_) ui::append(row, "Esc- ", Style::dim);
+    if (is_escaped_) ui::append(row, "Esc- ", Style::dim);
     ui::LineEditor& editor = find ? find->text : editor_;
     // Announces how many messages a text of several lines becomes.
     std::string lines_hint;
@@ -479,7 +480,7 @@ std::string ScreenClient::hint_text() const {
                    : "Esc goes back; Up Down select a message; PgUp PgDn scroll";
     }
     if (!editor_.empty()) return {};
-    if (escaped_)
+    if (is_escaped_)
         return "Esc- press a key; it then acts as with Alt; F1 lists the keys; Esc cancels";
     if (const Transcript::Entry* const entry = transcript().selected())
         return std::string(entry->event->fate == Fate::note ? "" : "Enter opens it; ") +

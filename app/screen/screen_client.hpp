@@ -66,7 +66,7 @@ private:
     void press(const ui::Key& key) override;
     void suspending() override { session().void_round_trips(); }
     // Nobody sees what arrives, so an endless flood need not be read.
-    void stalled(bool stalled) override { session().pause(stalled); }
+    void stalled(bool is_stalled) override { session().pause(is_stalled); }
     void draw() override;
 
     // Each may end its mode. Returns false if the key must also have its usual effect.
@@ -81,13 +81,13 @@ private:
     void submit();
     void open_message(const Transcript::Entry& of);
     void back_to_end();
-    void browse(bool older);
+    void browse(bool is_older);
     void interrupt();
     void copy();
 
     // True while a message is selected and no line is being typed. Enter, Up and Down then
     // apply to the message.
-    bool selecting() { return editor_.empty() && transcript().selected(); }
+    bool is_selecting() { return editor_.empty() && transcript().selected(); }
     Rows key_rows(int width);
     Rows statistics_rows(int width);
     Rows connection_rows(int width);
@@ -106,7 +106,7 @@ private:
     ui::LineEditor editor_;
     ui::History history_;
     Mode mode_;
-    bool escaped_ = false;     // Esc was pressed: the next key counts as pressed with Alt
+    bool is_escaped_ = false;  // Esc was pressed: the next key counts as pressed with Alt
     std::vector<Page> pages_;  // over the messages, the last one on top
     std::string notice_;       // replaces the input line until the next key
     ev::Timer quit_timer_;     // runs while another ^C quits

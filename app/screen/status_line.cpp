@@ -91,9 +91,9 @@ ui::Row row_of(const std::vector<Part>& parts, const std::vector<bool>& chosen,
     int group = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (!chosen[i]) continue;
-        const bool same = parts[i].group == group;
+        const bool is_same = parts[i].group == group;
         if (!row.empty())
-            ui::append(row, same ? separators.parts : separators.groups, separators.style);
+            ui::append(row, is_same ? separators.parts : separators.groups, separators.style);
         ui::append_escaped(row, parts[i].text, parts[i].style);
         group = parts[i].group;
     }
@@ -162,14 +162,14 @@ std::string state_words(const Session& session, ev::Time now) {
 std::vector<Part> status_parts(const Session& session, const Results& results,
                                const std::deque<ev::Duration>& recent, ev::Time now) {
     const Session::Options& options = session.options();
-    const bool open = session.state() == State::open;
+    const bool is_open = session.state() == State::open;
     std::vector<Part> parts;
     int group = StatusGroup::connection;
     const auto add = [&](int priority, std::string text, Style style = Style::status) {
         parts.push_back({std::move(text), priority, style, group});
     };
     const std::string words = " " + ui::printable(state_words(session, now));
-    if (open && session.peer_known())
+    if (is_open && session.peer_known())
         add(Priority::state, glyph::connected.text() + words,
             session.peer_half_closed() ? Style::status_warn : Style::status);
     else
@@ -177,11 +177,11 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
             exit_status(session.end()) != 0 ? Style::status_bad : Style::status);
     // Without a connection the target matters more than the counters.
     if (!options.listens() || session.state() != State::dialing)
-        add(open ? Priority::target : Priority::mode, ui::printable(options.target()));
-    const bool refused =
+        add(is_open ? Priority::target : Priority::mode, ui::printable(options.target()));
+    const bool is_refused =
         session.end().reason == bufio::Reason::pin;  // TLS facts exist, but no message was sent
     if (const bufio::TlsFacts* const tls = session.tls();
-        tls && !tls->version.empty() && !refused)
+        tls && !tls->version.empty() && !is_refused)
         add_tls(add, *tls);
     add(Priority::detail, std::string(options.framing->name));
     group = StatusGroup::counts;
@@ -217,11 +217,11 @@ std::string sparkline(const std::deque<ev::Duration>& times) {
 
 // --- Hints.
 
-std::string_view connection_hints(const Session& session, bool sent_before) {
+std::string_view connection_hints(const Session& session, bool has_sent_before) {
     const Expect expect = session.options().expect;
     switch (session.state()) {
     case State::open:
-        if (sent_before) return {};
+        if (has_sent_before) return {};
         if (expect == Expect::none) return "F1 help; ^D quits; Enter sends a line";
         if (expect == Expect::any)
             return "F1 help; ^D quits; Enter sends a line; its reply is timed";

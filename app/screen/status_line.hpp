@@ -59,9 +59,9 @@ std::string sparkline(const std::deque<ev::Duration>& times);
 // --- Hints about keys, shown instead of the input line while it is empty.
 
 // Returns the hints for the state of the connection, separated by "; ", the most helpful first.
-// Returns an empty text if the connection is open and the user has `sent_before`. The text is
+// Returns an empty text if the connection is open and the user `has_sent_before`. The text is
 // ASCII and static.
-std::string_view connection_hints(const Session& session, bool sent_before);
+std::string_view connection_hints(const Session& session, bool has_sent_before);
 
 // Returns true if sending connects again: yodel does not listen, the connection has ended or
 // failed to open, and the user did not end it.

@@ -62,9 +62,9 @@ std::string difference_text(const Message& message, const Reply& reply) {
     const auto is_visible = [at](std::string_view bytes) {
         return at < bytes.size() && bytes[at] > ' ' && bytes[at] <= '~';
     };
-    const bool visible = is_visible(message.payload) && is_visible(reply.payload);
-    const auto shown = [at, visible](std::string_view bytes) {
-        return visible ? std::string(1, bytes[at]) : byte_text(bytes, at);
+    const bool are_visible = is_visible(message.payload) && is_visible(reply.payload);
+    const auto shown = [at, are_visible](std::string_view bytes) {
+        return are_visible ? std::string(1, bytes[at]) : byte_text(bytes, at);
     };
     return text + ": " + shown(message.payload) + glyph::arrow.text() + shown(reply.payload);
 }
@@ -81,7 +81,7 @@ std::optional<std::string> readable_resp(const Event& event) {
 }
 
 // Returns the text after the body.
-ui::Row suffix_of(const Event& event, bool checked) {
+ui::Row suffix_of(const Event& event, bool is_checked) {
     const Reply& reply = event.reply;
     if (event.fate == Fate::duplicate) return {{" - a duplicate reply", Style::warn}};
     if (event.fate == Fate::unanswered_as_recorded)
@@ -92,7 +92,7 @@ ui::Row suffix_of(const Event& event, bool checked) {
     if (!has_reply(event.fate))
         return {{" - no reply" + std::string(reply.payload), Style::bad}};
     if (!reply.right) return {{difference_text(event.message, reply), Style::bad}};
-    if (!checked) return {};
+    if (!is_checked) return {};
     return {{" " + glyph::right.text(), Style::good}};
 }
 
@@ -134,16 +134,16 @@ void Transcript::remove(std::size_t place) {
 const Transcript::Entry* Transcript::answer_to(const Message& message) const {
     for (const Entry& entry : entries_) {
         const Event& event = *entry.event;
-        const bool same = has_message(event.fate) && event.message.id == message.id;
-        if (!same || event.message.planned < message.planned) continue;
+        const bool is_same = has_message(event.fate) && event.message.id == message.id;
+        if (!is_same || event.message.planned < message.planned) continue;
         if (has_reply(event.fate)) return &entry;
         if (event.fate == Fate::sent && event.message.planned > message.planned) break;
     }
     return nullptr;
 }
 
-void Transcript::show_hex(bool hex) {
-    hex_ = hex;
+void Transcript::show_hex(bool is_hex) {
+    is_hex_ = is_hex;
     if (top_) top_->unit = 0;  // the layouts of text and hex have different units
 }
 
@@ -180,7 +180,7 @@ ui::Layout Transcript::lay_out(Id id) const {
     const Event& event = *at(id).event;
     const Kind kind = kind_of(event);
     const std::string_view body = body_of(event);
-    const auto decoded = resp_ && !hex_ ? readable_resp(event) : std::nullopt;
+    const auto decoded = is_resp_ && !is_hex_ ? readable_resp(event) : std::nullopt;
     const std::string_view shown = decoded ? *decoded : head_of(event, limits_.head);
     Style style = kind == Kind::note ? at(id).style : Style::normal;
     if (kind == Kind::lost) style = Style::dim;
@@ -193,7 +193,7 @@ ui::Layout Transcript::lay_out(Id id) const {
     layout.put({label(id)}, Wrap::anywhere);
     if (layout.rows().size() == 1 && layout.last_width() * 2 <= width_)
         layout.indent_next_rows();
-    if (hex_ && kind != Kind::note)
+    if (is_hex_ && kind != Kind::note)
         layout.put_hex(shown, style, marks);
     else
         layout.put(shown, style, marks,
@@ -203,7 +203,7 @@ ui::Layout Transcript::lay_out(Id id) const {
     if (!decoded && shown.size() < body.size())
         layout.put({{glyph::ellipsis.text() + " " + bytes_text(body.size()), Style::dim}},
                    Wrap::words);
-    layout.put(suffix_of(event, replies_checked_), Wrap::words);
+    layout.put(suffix_of(event, checks_replies_), Wrap::words);
     return layout;
 }
 
@@ -313,7 +313,7 @@ void Transcript::select_none() {
 
 std::string Transcript::text_of(const Event& event, std::size_t max_bytes) const {
     const std::string_view body = body_of(event).substr(0, max_bytes);
-    if (!hex_ || event.fate == Fate::note) return std::string(body);
+    if (!is_hex_ || event.fate == Fate::note) return std::string(body);
     std::string numbers;
     for (std::size_t i = 0; i < body.size(); ++i)
         numbers += (i == 0 ? "" : " ") + byte_text(body, i);

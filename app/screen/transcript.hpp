@@ -44,10 +44,10 @@ public:
         std::size_t head = 4096;       // first bytes of a message, which are shown and searched
     };
 
-    // If replies are `checked`, right ones are marked. With `resp`, replies are Redis values,
+    // With `checks_replies`, right ones are marked. With `is_resp`, replies are Redis values,
     // which are shown as by redis-cli, except in the hex view or if long or bad.
-    Transcript(bool checked, bool resp, Limits limits)
-        : replies_checked_(checked), resp_(resp), limits_(limits) {}
+    Transcript(bool checks_replies, bool is_resp, Limits limits)
+        : checks_replies_(checks_replies), is_resp_(is_resp), limits_(limits) {}
 
     // Adds an entry at the tail. Removes the oldest entries beyond the limits, but never the
     // newest. While the window does not follow the tail, first removes entries above the
@@ -58,7 +58,7 @@ public:
     const Entry* answer_to(const Message& message) const;
 
     void show_hex(bool hex);
-    bool hex() const { return hex_; }
+    bool hex() const { return is_hex_; }
     // Switches the times of entries other than replies: from the clock to the time since the
     // previous entry, to none, and back to the clock.
     void cycle_timestamps();
@@ -125,8 +125,8 @@ private:
     void select(Id id);
     bool select_match(Id from, int step);
 
-    const bool replies_checked_;
-    const bool resp_;
+    const bool checks_replies_;
+    const bool is_resp_;
     const Limits limits_;
     std::deque<Entry> entries_;
     Id next_id_ = 0;             // the id of the next entry
@@ -137,7 +137,7 @@ private:
     std::optional<Id> selected_;
     Id last_shown_ = 0;  // the last entry that rows() showed
     ui::Needle needle_;
-    bool hex_ = false;
+    bool is_hex_ = false;
     Timestamps timestamps_ = Timestamps::clock;
 };
 

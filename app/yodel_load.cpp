@@ -34,9 +34,10 @@ int run(ev::Loop& loop, LoadOptions options, int& signo) {
     if (options.use_tls()) session.tls = bufio::TlsContext::client(options.tls);
     plan_load(options);
     // In the background, the page would stop a run that needs no terminal.
-    const bool page = !options.line.has("no-tui") && !options.json() && !run.probe_interval &&
-                      !options.reads_stdin() && !ui::in_background(STDIN_FILENO);
-    if (page && can_use_screen_or_warn())
+    const bool has_page = !options.line.has("no-tui") && !options.json() &&
+                          !run.probe_interval && !options.reads_stdin() &&
+                          !ui::in_background(STDIN_FILENO);
+    if (has_page && can_use_screen_or_warn())
         options.page = [&loop](RunDisplay::Owner& owner) {
             return std::make_unique<LoadScreen>(loop, owner);
         };

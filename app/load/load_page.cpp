@@ -127,9 +127,9 @@ std::vector<Part> rate_parts(const RunProgress& progress, const LoadRates& rates
     if (progress.results.is_probe) return {{rate_text(rates.right) + " connections opened"}};
     const std::optional<double>& planned = progress.planned_rate;
     const auto part = [&](std::string text, double rate, int rank) {
-        const bool behind =
+        const bool is_behind =
             planned && progress.phase == Phase::running && rate < 0.95 * *planned;
-        return Part{std::move(text), rank, behind ? Style::warn : Style::normal};
+        return Part{std::move(text), rank, is_behind ? Style::warn : Style::normal};
     };
     const std::string of = planned ? " of " + rate_text(*planned) : "";
     std::vector<Part> parts{part("sent " + rate_text(rates.sent) + of, rates.sent, 1),
@@ -246,12 +246,12 @@ void add_map(Rows& rows, const RunProgress& progress, const HeatMap& map, int he
 // Also adds empty columns, so that a stalled service is visible as a gap.
 void HeatMap::add(ev::Time now, const Histogram& slice) {
     if (empty() && slice.count() == 0) return;
-    if (empty()) begin_ = now;
-    while ((now - begin_) / width_ >= static_cast<std::int64_t>(max_columns)) {
+    if (empty()) begun_at_ = now;
+    while ((now - begun_at_) / width_ >= static_cast<std::int64_t>(max_columns)) {
         columns_ = merged(2);
         width_ *= 2;
     }
-    const auto needed = static_cast<std::size_t>((now - begin_) / width_) + 1;
+    const auto needed = static_cast<std::size_t>((now - begun_at_) / width_) + 1;
     columns_.resize(std::max(columns_.size(), needed));
     for (const Histogram::Bucket& each : slice.buckets()) {
         const std::size_t bucket =
@@ -310,8 +310,8 @@ HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
 
 Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
                ui::Size size) {
-    const bool ended = progress.phase == Phase::ended;
-    if (ended) {
+    const bool has_ended = progress.phase == Phase::ended;
+    if (has_ended) {
         const Results& results = progress.results;
         const double seconds = std::chrono::duration<double>(results.elapsed()).count();
         rates = {seconds > 0 ? static_cast<double>(results.sent) / seconds : 0, results.rate()};
@@ -335,9 +335,9 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
     Rows rows{fit({phase, {progress.target, 1, Style::bold}}, width, {"  "})};
     std::vector<Fact> facts = facts_of(progress, rates);
     // If no connection is open and some have failed, the reasons matter more than the map.
-    const bool all_failed =
-        progress.results.open == 0 && !ended && !progress.results.failures.empty();
-    const int before_map = all_failed ? static_cast<int>(facts.size()) : min_facts - 1;
+    const bool has_only_failures =
+        progress.results.open == 0 && !has_ended && !progress.results.failures.empty();
+    const int before_map = has_only_failures ? static_cast<int>(facts.size()) : min_facts - 1;
     const bool has_hint = size.rows > min_facts;
     const int left = size.rows - (has_hint ? 2 : 1);
     const int kept = std::max(left - preferred_map_rows, before_map);
@@ -361,7 +361,7 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
     if (!has_hint) return rows;
     rows.resize(static_cast<std::size_t>(size.rows - 1));
     append_hints(rows.emplace_back(),
-                 ended ? "press a key to quit"
+                 has_ended ? "press a key to quit"
                  : progress.phase == Phase::ending
                      ? "^C quits immediately"
                      : "^C ends the run; ^C again quits immediately",

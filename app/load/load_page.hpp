@@ -56,7 +56,7 @@ private:
     std::vector<Column> merged(std::size_t together) const;
 
     std::vector<Column> columns_;
-    ev::Time begin_{};
+    ev::Time begun_at_{};
     ev::Duration width_ = initial_width;
 };
 

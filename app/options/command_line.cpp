@@ -21,8 +21,8 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
     for (std::size_t i = 1; i <= from.size(); ++i) {
         row[0] = i;
         for (std::size_t j = 1; j <= to.size(); ++j) {
-            const bool same = from[i - 1] == to[j - 1];
-            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+            const bool is_same = from[i - 1] == to[j - 1];
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (is_same ? 0 : 1)});
             if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
                 row[j] = std::min(row[j], before[j - 2] + 1);
         }
@@ -97,13 +97,13 @@ public:
         : words_(std::move(words)), table_(table), other_(other) {}
 
     CommandLine read() {
-        bool options_ended = false;
-        while (!done_ && next_ < words_.size()) {
+        bool is_past_options = false;
+        while (!is_done_ && next_ < words_.size()) {
             const std::string& word = words_[next_++];
-            if (options_ended || word.size() < 2 || !word.starts_with('-')) {
+            if (is_past_options || word.size() < 2 || !word.starts_with('-')) {
                 result_.operands.push_back(word);
             } else if (word == "--") {
-                options_ended = true;
+                is_past_options = true;
             } else if (word.starts_with("--")) {
                 read_name(word);
             } else {
@@ -127,7 +127,7 @@ private:
     // Several letters may share a word. The argument of an option is the rest of the word or,
     // if nothing is left, the next word.
     void read_letters(const std::string& word) {
-        for (std::size_t i = 1; i < word.size() && !done_; ++i) {
+        for (std::size_t i = 1; i < word.size() && !is_done_; ++i) {
             const std::string written = std::string("-") + word[i];
             const Option* const option = find_option(table_, written);
             if (!option) refuse(written, find_option(table_, "-" + word) ? "-" + word : "");
@@ -171,7 +171,7 @@ private:
         const std::string names = std::string(option.name()) + " ";
         result_.given.push_back({written, names + std::string(option.implies),
                                  std::string(option.excludes), std::string(option.needs)});
-        done_ = result_.has("help version");
+        is_done_ = result_.has("help version");
     }
 
     // Returns the options with the most similar names, if any. An abbreviation is not accepted,
@@ -196,7 +196,7 @@ private:
     const std::vector<Option>& table_;
     const OtherProgram other_;
     std::size_t next_ = 0;
-    bool done_ = false;
+    bool is_done_ = false;
     CommandLine result_;
 };
 
@@ -222,10 +222,10 @@ std::string CommandLine::written(std::string_view names) const {
 void CommandLine::check() const {
     for (const GivenOption& each : given)
         for (const GivenOption& other : given) {
-            const bool all_but = each.excludes.starts_with('!');
+            const bool is_all_but = each.excludes.starts_with('!');
             const bool is_named =
-                share_name(each.excludes.substr(all_but ? 1 : 0), other.names);
-            if (&each != &other && is_named != all_but)
+                share_name(each.excludes.substr(is_all_but ? 1 : 0), other.names);
+            if (&each != &other && is_named != is_all_but)
                 throw UsageError(each.written + " cannot be combined with " + other.written +
                                  reason_in(each.excludes));
         }

@@ -82,12 +82,13 @@ void normalize_service(std::string& service, bool is_alone, bool may_be_0) {
 void normalize_host(const std::string& text, const TargetForm& form, bool is_alone,
                     bool lacks_port, Target& to) {
     const bool is_v6 = numeric_family(text) == AF_INET6;
-    const bool in_brackets = to.host.starts_with('[') && to.host.ends_with(']');
-    if (in_brackets) to.host = to.host.substr(1, to.host.size() - 2);
-    const bool is_bare = is_v6 && !form.lone_host && (is_alone || lacks_port);
-    if (is_bare || (!in_brackets && !is_v6 && to.host.find(':') != text.npos))
+    const bool is_in_brackets = to.host.starts_with('[') && to.host.ends_with(']');
+    if (is_in_brackets) to.host = to.host.substr(1, to.host.size() - 2);
+    const bool is_bare = is_v6 && !form.allows_lone_host && (is_alone || lacks_port);
+    if (is_bare || (!is_in_brackets && !is_v6 && to.host.find(':') != text.npos))
         throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
-    const bool needs_host = !is_alone && (!form.schemes || !form.lone_port || in_brackets);
+    const bool needs_host =
+        !is_alone && (!form.allows_schemes || !form.allows_lone_port || is_in_brackets);
     if ((lacks_port && is_number(text)) || (to.host.empty() && needs_host))
         throw UsageError("a host is missing" +
                          (text.empty() ? "" : " before " + in_quotes(text)));
@@ -103,8 +104,8 @@ void split_host_and_port(const std::string& text, std::vector<std::string>& word
     const std::size_t colon = is_address ? text.npos : text.rfind(':');
     const bool is_word = colon == text.npos;
     const bool takes_next =
-        is_word && form.schemes && !words.empty() && words[0].find(':') == text.npos;
-    const bool is_alone = is_word && !takes_next && form.lone_port;
+        is_word && form.allows_schemes && !words.empty() && words[0].find(':') == text.npos;
+    const bool is_alone = is_word && !takes_next && form.allows_lone_port;
     to.host = is_alone ? "" : text.substr(0, colon);
     to.service = is_alone ? text : is_word ? default_port : text.substr(colon + 1);
     if (takes_next) {
@@ -114,8 +115,8 @@ void split_host_and_port(const std::string& text, std::vector<std::string>& word
     const bool lacks_port = is_word && !is_alone && to.service.empty();
     normalize_host(text, form, is_alone, lacks_port, to);
     if (!lacks_port)
-        normalize_service(to.service, is_alone, form.lone_port);
-    else if (!form.lone_host)
+        normalize_service(to.service, is_alone, form.allows_lone_port);
+    else if (!form.allows_lone_host)
         throw UsageError(in_quotes(text) + " needs a port: write HOST PORT or HOST:PORT");
 }
 
@@ -125,9 +126,9 @@ Target take_target(std::vector<std::string>& words, const TargetForm& form) {
     std::string text = words.at(0);
     words.erase(words.begin());
     Target target{.given = {"the target " + text, "operand target port"}};
-    if (!form.schemes && (text.starts_with("unix:") || text.find("://") != text.npos))
+    if (!form.allows_schemes && (text.starts_with("unix:") || text.find("://") != text.npos))
         throw UsageError(in_quotes(text) + " is not " +
-                         (form.lone_host ? "ADDR[:PORT]" : "[ADDR:]PORT"));
+                         (form.allows_lone_host ? "ADDR[:PORT]" : "[ADDR:]PORT"));
     const Scheme* const scheme = take_scheme(text);
     if (scheme)
         target.given = {std::string(scheme->prefix), target.given.names + scheme->names,
@@ -137,11 +138,11 @@ Target take_target(std::vector<std::string>& words, const TargetForm& form) {
         return target;
     }
     const char* const default_port = scheme ? scheme->default_port : "";
-    if (*default_port != '\0' && !form.lone_port)
+    if (*default_port != '\0' && !form.allows_lone_port)
         target.resource = take_resource(text);
-    else if (form.schemes && text.ends_with('/'))
+    else if (form.allows_schemes && text.ends_with('/'))
         text.pop_back();
-    if (form.schemes && text.find('@') != text.npos)
+    if (form.allows_schemes && text.find('@') != text.npos)
         throw UsageError("a target cannot contain a user name or password");
     split_host_and_port(text, words, form, default_port, target);
     return target;

@@ -19,14 +19,14 @@ struct Target {
 
 // What a target may be: HOST:PORT or [IPV6]:PORT and, if the form allows it, one of the others.
 struct TargetForm {
-    bool schemes = false;    // SCHEME://HOST:PORT, unix:PATH, or HOST PORT in two words
-    bool lone_port = false;  // PORT, perhaps 0, without a host
-    bool lone_host = false;  // HOST without a port
+    bool allows_schemes = false;    // SCHEME://HOST:PORT, unix:PATH, or HOST PORT in two words
+    bool allows_lone_port = false;  // PORT, perhaps 0, without a host
+    bool allows_lone_host = false;  // HOST without a port
 };
-inline constexpr TargetForm to_connect{.schemes = true};
-inline constexpr TargetForm to_accept{.schemes = true, .lone_port = true};
-inline constexpr TargetForm to_listen{.lone_port = true};
-inline constexpr TargetForm to_redirect{.lone_host = true};
+inline constexpr TargetForm to_connect{.allows_schemes = true};
+inline constexpr TargetForm to_accept{.allows_schemes = true, .allows_lone_port = true};
+inline constexpr TargetForm to_listen{.allows_lone_port = true};
+inline constexpr TargetForm to_redirect{.allows_lone_host = true};
 
 // Takes a target from the beginning of `words`, which must not be empty. ws:// and wss://
 // have default ports and take a path: HOST[:PORT][/PATH]. Throws UsageError.

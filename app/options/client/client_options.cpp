@@ -71,7 +71,7 @@ void set_destination(bufio::Endpoint& to, const std::string& text) {
 
 // --- What follows from several options.
 
-void set_target(ClientOptions& options, const char* comparing) {
+void set_target(ClientOptions& options, const char* compare_hint) {
     CommandLine& line = options.line;
     Session::Options& session = options.run.session;
     bufio::Endpoint& endpoint = session.endpoint;
@@ -85,7 +85,7 @@ void set_target(ClientOptions& options, const char* comparing) {
     }
     if (!listens &&
         (words.size() == 2 || (words.size() == 1 && words[0].find(':') != std::string::npos)))
-        throw UsageError(comparing);
+        throw UsageError(compare_hint);
     if (!words.empty()) throw UsageError("unexpected argument " + in_quotes(words[0]));
     endpoint.udp = line.has("udp");
     endpoint.host = target.host;
@@ -253,8 +253,8 @@ std::vector<Option> generated_options(ClientOptions& to) {
              "z replay examine read", "", "generated"}};
 }
 
-void complete_client_options(ClientOptions& options, const char* comparing) {
-    set_target(options, comparing);
+void complete_client_options(ClientOptions& options, const char* compare_hint) {
+    set_target(options, compare_hint);
     add_meanings(options);
     options.line.check();
     RunOptions& run = options.run;

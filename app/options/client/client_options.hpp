@@ -35,8 +35,8 @@ struct YodelOptions : ClientOptions {
 struct LoadOptions : ClientOptions {
     // Messages per second at the end of a run whose rate climbs.
     std::optional<double> last_rate;
-    bool random_arrivals = false;  // a Poisson process instead of even gaps
-    std::string messages_file;     // empty if messages are generated
+    bool has_random_arrivals = false;  // a Poisson process instead of even gaps
+    std::string messages_file;         // empty if messages are generated
     bool reads_stdin() const { return messages_file == "-"; }
     bool may_reduce_threads = false;
 };
@@ -56,7 +56,7 @@ bool may_have_screen(const YodelOptions& options);
 
 // Throws UsageError about an option that does not apply with this display. Call it as soon as
 // it is known whether there is a screen.
-void check_display(const YodelOptions& options, bool screen);
+void check_display(const YodelOptions& options, bool has_screen);
 
 // Sets the framing of the recording. With -r, also sets the recorded --expect, unless an option
 // sets it. Throws UsageError if the options name another framing.
@@ -82,9 +82,9 @@ std::vector<Option> message_options(ClientOptions& to);
 std::vector<Option> generated_options(ClientOptions& to);  // without a heading
 
 // Sets the target from the operands, and the framing and the expectation that it implies. Then
-// checks the options. The error about a second target quotes `comparing`, which tells how to
+// checks the options. The error about a second target quotes `compare_hint`, which tells how to
 // compare two servers. Throws UsageError.
-void complete_client_options(ClientOptions& options, const char* comparing);
+void complete_client_options(ClientOptions& options, const char* compare_hint);
 
 // The last lines of --help, which explain the arguments.
 std::string argument_help();

@@ -77,7 +77,7 @@ void add_meanings_of_load(LoadOptions& options) {
     const RunOptions& run = options.run;
     const auto& length = run.session.max_time;
     CommandLine& line = options.line;
-    line.add_if(options.random_arrivals, {"--arrivals poisson", "arrivals=poisson"});
+    line.add_if(options.has_random_arrivals, {"--arrivals poisson", "arrivals=poisson"});
     line.add_if(run.connections > 1, {"--connections", "many"});
     line.add_if(options.wants_generated_messages() && options.messages_file.empty(),
                 {line.written("generated") + " without --messages", "generator"});
@@ -142,7 +142,7 @@ std::vector<Option> load_table(LoadOptions& to) {
         {"--rate=R|R..R", "send R messages per second in total; R..R climbs",
          [&](auto& text) { set_rate(to, text); }, "z", "", "generated"},
         {"--arrivals=KIND", "gaps between messages: even or poisson (even)",
-         into(to.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})), "",
+         into(to.has_random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})), "",
          "rate"},
         {"--seed=N", "seed of --arrivals poisson (1)",
          into(run.seed, number_up_to(4'000'000'000)), "", "arrivals=poisson"},
@@ -216,7 +216,7 @@ void plan_load(LoadOptions& options) {
     if (!run.shares_source()) return;
     run.length = run.session.max_time;
     if (options.last_rate) run.pace = run.pace->climbing_to(*options.last_rate, *run.length);
-    if (options.random_arrivals) run.seed = run.seed.value_or(1);
+    if (options.has_random_arrivals) run.seed = run.seed.value_or(1);
     run.size = options.size.value_or(std::min(run.size, run.session.max_frame));
     if (run.from != From::generator || options.messages_file.empty()) return;
     LineReader::Options lines = run.line_options();

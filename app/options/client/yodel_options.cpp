@@ -121,8 +121,8 @@ bool may_have_screen(const YodelOptions& options) {
         options.line.has("read") ? "no-tui" : "no-tui examine z replay generated json");
 }
 
-void check_display(const YodelOptions& options, bool screen) {
-    if (screen) return;
+void check_display(const YodelOptions& options, bool has_screen) {
+    if (has_screen) return;
     CommandLine line = options.line;
     line.add_if(line.has("read"),
                 {line.written("read") + " in pipe mode", "read", "target hex expect match"});
@@ -140,9 +140,9 @@ void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recor
         throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
                          " of " + recording->name + ", whose replies have no frames");
     // An option for datagrams or WebSocket must be given again, but -f need not be.
-    const bool given =
+    const bool is_given =
         !framing.is_option() || !wanted.is_option() || options.line.has("framing C");
-    if (options.connects() && given && &framing != &wanted)
+    if (options.connects() && is_given && &framing != &wanted)
         throw UsageError(recording->name + " was recorded with " + framing_text(framing) +
                          ", not with " + framing_text(wanted));
     session.framing = &framing;

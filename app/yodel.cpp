@@ -48,7 +48,7 @@ int await_recording(ev::Loop& loop, YodelOptions& options, int& signo) {
 
 // The key log, a recording to replay and the port to listen on are open by now. Returns the
 // sandbox's state.
-std::string give_up_rights(const YodelOptions& options, bool screen) {
+std::string give_up_rights(const YodelOptions& options, bool has_screen) {
     if (options.line.has("no-sandbox")) return "none: --no-sandbox";
     const JournalFile& log = options.report.log;
     if (!options.connects()) return enter_sandbox({});
@@ -57,8 +57,8 @@ std::string give_up_rights(const YodelOptions& options, bool screen) {
     if (!endpoint.passive) rules = rules_to_connect(endpoint);
     if (endpoint.passive && !endpoint.path.empty()) rules.removable = {endpoint.path};
     if (!log.empty()) rules.files = {log.path};
-    if (screen && log.empty()) rules.folders = {"."};  // M-o creates a file there
-    if (screen && log.recording) rules.folders = {folder_of(log.path)};
+    if (has_screen && log.empty()) rules.folders = {"."};  // M-o creates a file there
+    if (has_screen && log.recording) rules.folders = {folder_of(log.path)};
     return enter_sandbox(rules);
 }
 
@@ -145,11 +145,11 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     if (!options.line.has("connect-timeout")) target.connect_timeout = std::chrono::seconds(4);
     give_up_rights(options, false);
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
-    const bool shown = ::isatty(STDERR_FILENO) == 1 && !options.report.quiet;
+    const bool is_shown = ::isatty(STDERR_FILENO) == 1 && !options.report.quiet;
     Output output(loop, STDOUT_FILENO, [] {});
     const ev::Time begun_at = loop.read_clock();
     const auto show_check = [&](std::size_t number, std::size_t count) {
-        if (shown)
+        if (is_shown)
             diagnostics().show_temporary("check " + std::to_string(number) + " of " +
                                          std::to_string(count));
     };
@@ -188,10 +188,10 @@ int run(ev::Loop& loop, YodelOptions options, int& signo) {
     if (session.endpoint.passive) listen(loop, session, acceptor);
     if (session.listens() && options.line.has("q")) session.answer_time = session.close_timeout;
     if (options.line.has("examine")) return run_examination(loop, options, signo);
-    const bool screen = may_have_screen(options) && can_use_screen_or_warn();
-    check_display(options, screen);
-    if (!screen && options.line.has("read")) return print_recording(options);
-    return screen ? run_on_screen(loop, options, signo) : run_in_pipe(loop, options, signo);
+    const bool has_screen = may_have_screen(options) && can_use_screen_or_warn();
+    check_display(options, has_screen);
+    if (!has_screen && options.line.has("read")) return print_recording(options);
+    return has_screen ? run_on_screen(loop, options, signo) : run_in_pipe(loop, options, signo);
 }
 
 }  // namespace

@@ -79,24 +79,24 @@ private:
             throw std::runtime_error("cannot listen on " + endpoint.text() + ": " +
                                      found.error);
         if (endpoint.service == "0") wanted.resize(1);  // each would get another port
-        const bool udp = udp_ && endpoint.path.empty();
+        const bool is_udp = is_udp_ && endpoint.path.empty();
         // One datagram to such an address could be answered by many hosts.
         for (const bufio::Address& each : wanted)
-            if (udp && bufio::is_broadcast_or_multicast(each))
+            if (is_udp && bufio::is_broadcast_or_multicast(each))
                 throw UsageError("-u cannot listen on the broadcast or multicast address " +
                                  endpoint.host);
-        bool listening = false;
+        bool is_listening = false;
         for (const bufio::Address& each : wanted) {
             try {
                 const bufio::Address address =
-                    udp ? listen_on_both(each) : server_.listen(each);
+                    is_udp ? listen_on_both(each) : server_.listen(each);
                 announce_listening(address, false);
-                if (udp) announce_listening(address, true);
-                listening = true;
+                if (is_udp) announce_listening(address, true);
+                is_listening = true;
             } catch (const std::system_error& error) {
                 // If a name has several addresses, this machine may lack some of them.
                 const int code = error.code().value();
-                const bool has_others = listening || &each != &wanted.back();
+                const bool has_others = is_listening || &each != &wanted.back();
                 if (!has_others || (code != EADDRNOTAVAIL && code != EAFNOSUPPORT)) throw;
             }
         }
@@ -110,21 +110,22 @@ private:
                 return server_.listen(address);
             } catch (const std::system_error& error) {
                 server_.close_datagrams();
-                const bool any_port = wanted.port() == 0;
-                if (!any_port || error.code().value() != EADDRINUSE || attempt == max_attempts)
+                const bool is_any_port = wanted.port() == 0;
+                if (!is_any_port || error.code().value() != EADDRINUSE ||
+                    attempt == max_attempts)
                     throw;
             }
         }
     }
 
-    void announce_listening(const bufio::Address& address, bool udp) {
-        if (address.port() != 0 && !udp)
+    void announce_listening(const bufio::Address& address, bool is_udp) {
+        if (address.port() != 0 && !is_udp)
             port_file_text_ += std::to_string(address.port()) + "\n";
         JsonObject object;
         object.text("listening", address.text())
             .number("port", static_cast<std::uint64_t>(address.port()));
-        if (udp) object.text("protocol", "udp");
-        announce((udp ? "listening udp " : "listening ") + address.text(), object);
+        if (is_udp) object.text("protocol", "udp");
+        announce((is_udp ? "listening udp " : "listening ") + address.text(), object);
     }
 
     // Raises the descriptor limit to fit --max-conns, or reports that --max-conns is too high.
@@ -145,14 +146,14 @@ private:
         if (!options_.port_file.empty()) rules.removable.push_back(options_.port_file);
         for (const bufio::Endpoint& endpoint : options_.endpoints)
             if (!endpoint.path.empty()) rules.removable.push_back(endpoint.path);
-        const bool refused = options_.line.has("no-sandbox");
-        const std::string state = refused ? "none: --no-sandbox" : enter_sandbox(rules);
+        const bool is_refused = options_.line.has("no-sandbox");
+        const std::string state = is_refused ? "none: --no-sandbox" : enter_sandbox(rules);
         if (options_.server.verbose) remark("sandbox: " + state);
     }
 
     void shut_down() {
-        if (shutting_down_) return loop_.stop();
-        shutting_down_ = true;
+        if (is_shutting_down_) return loop_.stop();
+        is_shutting_down_ = true;
         server_.drain(grace, [this] { loop_.stop(); });
     }
 
@@ -174,7 +175,7 @@ private:
         std::string text;
         JsonObject object = timed_object();
         for (const auto& [name, counter] : counter_rows) {
-            if (name.starts_with("datagram") && !udp_) continue;
+            if (name.starts_with("datagram") && !is_udp_) continue;
             const std::uint64_t count = counters.*counter;
             text +=
                 (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(name);
@@ -209,14 +210,14 @@ private:
     }
 
     const ServerOptions options_;
-    const bool udp_ = options_.line.has("udp");  // each port also answers datagrams
+    const bool is_udp_ = options_.line.has("udp");  // each port also answers datagrams
     ev::Loop& loop_;
     Output output_{loop_, STDOUT_FILENO, [this] {
                        if (output_.error() != 0) loop_.stop();
                    }};
     EchoServer server_;
     std::string port_file_text_;
-    bool shutting_down_ = false;
+    bool is_shutting_down_ = false;
     ev::Signal terminate_{loop_, SIGTERM, [this] { shut_down(); }};
     ev::Signal interrupt_{loop_, SIGINT, [this] { shut_down(); }};
     ev::Signal hangup_{loop_, SIGHUP, [this] { reload(); }};

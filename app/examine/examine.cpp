@@ -43,7 +43,7 @@ struct Failed {
     int status = success;       // the program's status if there is no connection
     Cause cause = {};
     std::size_t number = 0;                // of the check
-    std::size_t see = 0;                   // an earlier check with the same cause; 0 if none
+    std::size_t root_number = 0;           // an earlier check with the same cause; 0 if none
     std::vector<std::string> traces = {};  // sent and received bytes
 };
 
@@ -81,7 +81,7 @@ struct Examination {
 
     // Of one check:
     std::size_t connections = 0;
-    bool late = false;                     // the system did not run this process in time
+    bool is_late = false;                  // the system did not run this process in time
     std::vector<std::string> traces = {};  // sent and received bytes
 
     // Return a message and its reply as bytes. A payload too long for the framing is cut.
@@ -102,7 +102,7 @@ struct Examination {
     }
 
     ev::Time now() const { return loop.read_clock(); }
-    bool over() const { return now() >= end_at; }
+    bool is_over() const { return now() >= end_at; }
 
     // Runs the loop until the condition holds. Returns false if nothing was received for
     // `limit`, or if the time is over.
@@ -110,19 +110,19 @@ struct Examination {
         const ev::Time begun_at = now();
         while (!done()) {
             const ev::Time deadline = std::max(begun_at, received_at) + limit;
-            if (now() >= deadline || over()) return false;
+            if (now() >= deadline || is_over()) return false;
             tick.start_at(std::min(deadline, now() + 20ms));
             if (!loop.step()) throw Stopped{};
             const ev::Duration lateness = now() - tick.deadline();
-            late = late || lateness > 100ms;
+            is_late = is_late || lateness > 100ms;
             if (lateness > 100ms && !target.max_time) end_at += lateness;
         }
         return true;
     }
     bool wait(const std::function<bool()>& done) { return wait(done, target.reply_timeout); }
     void sleep(ev::Duration duration) {
-        const ev::Time until = now() + duration;
-        wait([&] { return now() >= until; }, duration);
+        const ev::Time wake_at = now() + duration;
+        wait([&] { return now() >= wake_at; }, duration);
     }
 
     void trace(std::size_t connection, const char* verb, std::string_view bytes) {
@@ -149,10 +149,10 @@ public:
         const auto open = [&] { return session_.state() == Session::State::open; };
         exam.wait([&] { return open() || closed(); }, exam.target.connect_timeout + 1s);
         if (!exam.target.max_time) exam.end_at += exam.now() - begun_at;
-        const bool late = !closed() || session_.end().reason == bufio::Reason::timeout;
+        const bool is_late = !closed() || session_.end().reason == bufio::Reason::timeout;
         if (!open())
             throw Failed{.text = closed() ? end_text(session_) : "no connection in time",
-                         .how = late ? Failed::silent : Failed::other,
+                         .how = is_late ? Failed::silent : Failed::other,
                          .status = exit_status(session_.end())};
         // Later connections need no look-up.
         exam.options.endpoint.known_addresses =
@@ -217,9 +217,9 @@ public:
     // does not fill its buffer.
     Client& flood(ev::Duration gap = 1ms, ev::Duration patience = 400ms) {
         pause(true);
-        const ev::Time end = exam_.now() + 4s;
+        const ev::Time end_at = exam_.now() + 4s;
         const auto accepted = [&] { return session_.pending() == 0 || closed(); };
-        for (int i = 0; i < 320 && !closed() && exam_.now() < end; ++i) {
+        for (int i = 0; i < 320 && !closed() && exam_.now() < end_at; ++i) {
             for (int kib = 0; kib < 50; ++kib) queue(std::string(1024, "abcdefg"[i % 7]));
             flush();
             exam_.sleep(gap);
@@ -227,16 +227,17 @@ public:
         }
         return *this;
     }
-    void pause(bool paused) { session_.pause(paused); }  // stops reading while paused
+    void pause(bool is_paused) { session_.pause(is_paused); }  // stops reading while paused
 
     // Half-closes, and waits for all expected replies and the server's end.
     void finish() {
         flush();
         session_.finish();
         expect();
-        const bool in_time = exam_.wait([&] { return closed(); });
+        const bool is_in_time = exam_.wait([&] { return closed(); });
         refuse_excess({});
-        if (!in_time) throw Failed{"the server did not close" + exam_.in_time, Failed::silent};
+        if (!is_in_time)
+            throw Failed{"the server did not close" + exam_.in_time, Failed::silent};
         if (session_.end().reason != bufio::Reason::clean) throw Failed{end_text(session_)};
     }
     // The server gets a reset unless everything that it has sent was read.
@@ -249,8 +250,8 @@ public:
     }
     // Describes a wrong or incomplete reply.
     Failed failure(std::string_view reply, std::string_view received) const {
-        const bool refused = closed() && exit_status(session_.end()) == connect_failed;
-        if (refused)  // only possible with datagrams
+        const bool is_refused = closed() && exit_status(session_.end()) == connect_failed;
+        if (is_refused)  // only possible with datagrams
             return {.text = end_text(session_), .status = connect_failed};
         const auto failed = [&](Failed::How how, const std::string& text) {
             return Failed{text, how, std::string(reply), std::string(received)};
@@ -260,8 +261,9 @@ public:
                                                               nullptr, reply, received, {})));
         std::string count =
             std::to_string(received.size()) + " of " + bytes_text(reply.size()) + " arrived";
-        const bool clean = !closed() || session_.end().reason == bufio::Reason::clean;
-        const std::string end = clean ? "the server closed the connection" : end_text(session_);
+        const bool is_clean = !closed() || session_.end().reason == bufio::Reason::clean;
+        const std::string end =
+            is_clean ? "the server closed the connection" : end_text(session_);
         if (ended()) return failed(Failed::closed, end + "; " + count);
         if (!is_stream() && !received_.empty()) return failed(Failed::differs, count);
         count = (received.empty() ? "no reply" : count) + exam_.in_time;
@@ -308,7 +310,7 @@ private:
 
 // --- Checks.
 
-constexpr std::string_view text = "in some pieces";
+constexpr std::string_view cut_text = "in some pieces";
 constexpr std::string_view second_text = "another message";
 constexpr std::string_view blanks = "\r\t blanks \t\r";
 // Except for the message with every byte value, no other message contains one of these letters.
@@ -320,7 +322,7 @@ constexpr std::string_view long_message_letter = "Z";
 void send_cut(Examination& exam, std::size_t first, std::size_t last) {
     Client client(exam);
     for (std::size_t cut = first; cut <= last; ++cut)
-        client.queue(text).send_part(cut, 100ms).expect();
+        client.queue(cut_text).send_part(cut, 100ms).expect();
 }
 
 // Expects an echo on another connection. If it arrives only once the first connection has
@@ -349,8 +351,9 @@ void long_and_short(Examination& exam) {
 
 void byte_by_byte(Examination& exam) {
     Client client(exam);
-    client.queue(text);
-    for (std::size_t left = exam.frame(text).size(); left > 0; --left) client.send_part(1, 1ms);
+    client.queue(cut_text);
+    for (std::size_t left = exam.frame(cut_text).size(); left > 0; --left)
+        client.send_part(1, 1ms);
     client.expect();
 }
 
@@ -432,32 +435,32 @@ struct Check {
     int visits = 0;                      // later clients, each of which must get an echo
     // The cause if the server does not answer afterwards. Empty unless the check resets a
     // connection.
-    std::string_view fatal = {};
+    std::string_view fatal_cause = {};
 };
 
 // Kinds of targets, and features of their framings.
 enum Kind : unsigned { tcp = 1, tls = 2, udp = 4, ws = 8, sized = 16, frames = 32, longs = 64 };
-constexpr unsigned bytes = tcp | tls;
-constexpr unsigned streams = bytes | ws;
-constexpr unsigned every = streams | udp;
+constexpr unsigned byte_streams = tcp | tls;
+constexpr unsigned streams = byte_streams | ws;
+constexpr unsigned every_kind = streams | udp;
 constexpr unsigned bulk = again | size | pieces;
 constexpr std::string_view reset_ended =
     "a reset ended the server, by SIGPIPE or an unhandled error";
 
 constexpr Check all_checks[] = {
-    {every, 0, "echoes a message", [](auto& exam) { Client(exam).echo("hello, yodel"); }},
+    {every_kind, 0, "echoes a message", [](auto& exam) { Client(exam).echo("hello, yodel"); }},
     {streams, again, "echoes a second message on the connection",
      [](auto& exam) { Client(exam).echo("a first message").echo(second_text); }},
-    {every, 0, "echoes every byte value", every_value},
+    {every_kind, 0, "echoes every byte value", every_value},
     {frames, 0, "echoes an empty message", [](auto& exam) { Client(exam).echo(""); }},
-    {every, cr, "keeps blanks, tabs and CR at both ends",
+    {every_kind, cr, "keeps blanks, tabs and CR at both ends",
      [](auto& exam) { Client(exam).echo(blanks); }},
     {udp, size, "echoes a datagram of 65507 bytes",
      [](auto& exam) { Client(exam).echo(std::string(65507, 'x')); }},
     {streams, again | size, "echoes a short message after a long one", long_and_short},
-    {bytes, again | pieces, "echoes a message in two pieces",
+    {byte_streams, again | pieces, "echoes a message in two pieces",
      [](auto& exam) { send_cut(exam, 8, 8); }},
-    {bytes, again | pieces, "echoes a message byte by byte", byte_by_byte},
+    {byte_streams, again | pieces, "echoes a message byte by byte", byte_by_byte},
     {sized, again | pieces, "accepts a length in pieces",
      [](auto& exam) { send_cut(exam, 1, exam.framing.overhead()); }},
     {ws, pieces, "accepts a ping between fragments", fragments},
@@ -466,8 +469,8 @@ constexpr Check all_checks[] = {
     {longs, size | pieces, "echoes a message of 70000 bytes",
      [](auto& exam) { Client(exam).echo(std::string(70'000, 'x')); }},
     {streams, bulk, "echoes everything to a slow reader", slow_reader},
-    {every, many, "serves a second client while the first is idle", idle_client},
-    {every, again | pieces | many, "serves twenty clients together", twenty_clients},
+    {every_kind, many, "serves a second client while the first is idle", idle_client},
+    {every_kind, again | pieces | many, "serves twenty clients together", twenty_clients},
     {tcp, bulk, "answers everything after a half-close, and closes",
      [](auto& exam) { Client(exam).queue_thousand().finish(); }},
     {tls, again, "answers close_notify",
@@ -475,13 +478,14 @@ constexpr Check all_checks[] = {
     {ws, again, "answers a close frame",
      [](auto& exam) { Client(exam).echo("goodbye").finish(); }},
     {streams, 0, "survives a client that leaves inside a message",
-     [](auto& exam) { Client(exam).queue(text).send_part(5); }, 1},
+     [](auto& exam) { Client(exam).queue(cut_text).send_part(5); }, 1},
     {streams, 0, "survives a reset by a client", [](auto& exam) { Client(exam).flood(); }, 3,
      reset_ended},
     {streams, size | many, "serves a client while another never reads", never_reading, 3,
      reset_ended},
     {streams, 0, "serves two hundred clients in turn", [](auto&) {}, 200},
-    {every, 0, "still echoes a message", [](auto& exam) { Client(exam).echo("hello, yodel"); }},
+    {every_kind, 0, "still echoes a message",
+     [](auto& exam) { Client(exam).echo("hello, yodel"); }},
 };
 
 std::vector<Check> checks_of(const Session::Options& target) {
@@ -536,8 +540,8 @@ Cause cause_of(const Failed& failed, Examination& exam) {
             return part.find(each) != part.npos && whole.find(each) == whole.npos;
         });
     };
-    const bool closed = failed.how == Failed::closed && part.empty();
-    if (closed && failed.expected == exam.reply(second_text))
+    const bool has_closed = failed.how == Failed::closed && part.empty();
+    if (has_closed && failed.expected == exam.reply(second_text))
         return {"it closes after one message", again};
     if (has_foreign(long_message_letter)) return {"bytes of the long message", again | pieces};
     if (has_foreign(letters)) return {"bytes of another client", many};
@@ -566,15 +570,15 @@ Cause cause_of(const Failed& failed, Examination& exam) {
 // failed only because this process was late.
 Failed perform(const Check& check, Examination& exam) {
     Failed result;
-    for (int i = 0; i == 0 || (i <= 5 && result.how == Failed::silent && exam.late); ++i) {
+    for (int i = 0; i == 0 || (i <= 5 && result.how == Failed::silent && exam.is_late); ++i) {
         result = {};
         exam.connections = 0;
-        exam.late = false;
+        exam.is_late = false;
         try {
             check.perform(exam);
-            const ev::Time end = exam.now() + 4s;  // fewer visits if they take long
-            for (int made = 0; made < check.visits && exam.now() < end; ++made) {
-                if (!check.fatal.empty()) exam.sleep(100ms);
+            const ev::Time end_at = exam.now() + 4s;  // fewer visits if they take long
+            for (int made = 0; made < check.visits && exam.now() < end_at; ++made) {
+                if (!check.fatal_cause.empty()) exam.sleep(100ms);
                 Client(exam).echo("hello again");
             }
         } catch (const Failed& failed) {
@@ -595,33 +599,33 @@ bool still_answers(const Check& echo, Examination& exam) {
 }
 
 // Finds the cause of a failure, or the failure in `roots` with the same cause. `roots` contains
-// the earlier failures, and `able` the abilities that the server has proven in other checks.
-void explain(Failed& failed, const Check& check, std::vector<Failed>& roots, unsigned able,
+// the earlier failures, and `abilities` those that the server has proven.
+void explain(Failed& failed, const Check& check, std::vector<Failed>& roots, unsigned abilities,
              Examination& exam) {
     for (const Failed& each : roots) {
-        const bool same = each.how == failed.how || each.cause.missing == size;
-        if (!same || (each.cause.missing & check.needs) == 0) continue;
-        failed.see = each.number;
+        const bool is_same = each.how == failed.how || each.cause.missing == size;
+        if (!is_same || (each.cause.missing & check.needs) == 0) continue;
+        failed.root_number = each.number;
         return;
     }
     try {
         if (failed.cause.text.empty()) failed.cause = cause_of(failed, exam);
     } catch (const Failed&) {
     }
-    if (exam.late || exam.over()) failed.cause = {};
-    if (failed.cause.text.empty()) failed.cause.missing = check.needs & ~able;
+    if (exam.is_late || exam.is_over()) failed.cause = {};
+    if (failed.cause.text.empty()) failed.cause.missing = check.needs & ~abilities;
     roots.push_back(failed);
 }
 
-std::string report(const Check& check, const Failed& failed, bool as_json) {
-    const bool passed = failed.text.empty();
-    const std::string cause = failed.see == 0 ? failed.cause.text : "";
-    if (as_json) {
+std::string report(const Check& check, const Failed& failed, bool is_json) {
+    const bool has_passed = failed.text.empty();
+    const std::string cause = failed.root_number == 0 ? failed.cause.text : "";
+    if (is_json) {
         JsonObject object;
         object.text("type", "check").number("number", failed.number).text("name", check.name);
-        object.flag("ok", passed);
-        if (!passed) object.text("came", failed.text);
-        if (failed.see != 0) object.number("see", failed.see);
+        object.flag("ok", has_passed);
+        if (!has_passed) object.text("came", failed.text);
+        if (failed.root_number != 0) object.number("see", failed.root_number);
         if (!cause.empty()) object.text("cause", cause);
         std::vector<std::string> strings;
         for (const std::string& each : failed.traces) strings.push_back(json_string(each));
@@ -630,11 +634,12 @@ std::string report(const Check& check, const Failed& failed, bool as_json) {
     }
     std::string lines;
     for (const std::string& each : failed.traces) lines += "# " + each + '\n';
-    lines += (passed ? "ok " : "not ok ") + std::to_string(failed.number) + " - " + check.name;
-    lines += passed ? "" : ": ";
+    lines +=
+        (has_passed ? "ok " : "not ok ") + std::to_string(failed.number) + " - " + check.name;
+    lines += has_passed ? "" : ": ";
     for (const char each : ui::printable(failed.text))
         lines += (each == '#' ? "\\" : "") + std::string(1, each);
-    if (failed.see != 0) lines += " (see " + std::to_string(failed.see) + ")";
+    if (failed.root_number != 0) lines += " (see " + std::to_string(failed.root_number) + ")";
     if (!cause.empty()) lines += " (" + cause + ")";
     return lines + '\n';
 }
@@ -646,7 +651,7 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
     Examination exam{loop, options.target, options.verbose ? 20'000U : 0U};
     std::string plan = options.json ? "" : "1.." + std::to_string(checks.size()) + '\n';
     std::vector<Failed> roots;
-    unsigned able = 0;
+    unsigned abilities = 0;
     int status = success;
     std::string reason;  // why the examination ends early
     try {
@@ -655,24 +660,24 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
             options.check_begins(number, checks.size());
             Failed failed = perform(check, exam);
             failed.number = number;
-            const bool passed = failed.text.empty();
+            const bool has_passed = failed.text.empty();
             if (failed.status != success && number == 1) return {failed.status, failed.text};
-            if (!passed && exam.over()) {
+            if (!has_passed && exam.is_over()) {
                 if (status == success) status = timed_out;
                 reason = "the time limit has passed (-m)";
                 break;
             }
-            if (passed) {
-                able |= check.needs;
+            if (has_passed) {
+                abilities |= check.needs;
             } else if (number == 1) {
                 reason = "the server does not echo, or its messages have another framing (-f)";
-            } else if (!still_answers(checks[0], exam) && !exam.over()) {
-                failed.cause = {std::string(check.fatal)};
+            } else if (!still_answers(checks[0], exam) && !exam.is_over()) {
+                failed.cause = {std::string(check.fatal_cause)};
                 reason = "the server has not answered since check " + std::to_string(number);
             } else {
-                explain(failed, check, roots, able, exam);
+                explain(failed, check, roots, abilities, exam);
             }
-            if (!passed) status = reply_bad_or_lost;
+            if (!has_passed) status = reply_bad_or_lost;
             options.print(std::exchange(plan, {}) + report(check, failed, options.json));
         }
     } catch (const Stopped&) {

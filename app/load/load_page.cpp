@@ -99,7 +99,7 @@ std::vector<Part> count_parts(const Results& results) {
     add(results.lost, "lost", 1, Style::bad);
     if (results.late > 0) add(results.late, "late", 5, Style::warn);
     if (results.unsolicited > 0) add(results.unsolicited, "unsolicited", 6, Style::warn);
-    if (results.over_datagrams) {
+    if (results.uses_datagrams) {
         add(results.duplicates, status_word::duplicate, 7, Style::warn);
         add(results.reordered, status_word::reordered, 8, Style::warn);
     }
@@ -118,7 +118,7 @@ std::vector<Part> time_parts(const Results& results) {
                                               {"p99.99 ", 99.99, 5}})
         parts.push_back({name + milliseconds_number(times.percentile(percent)), rank});
     parts.push_back({"max " + milliseconds_text(times.max()), 1});
-    if (results.over_datagrams)
+    if (results.uses_datagrams)
         parts.push_back({"jitter " + milliseconds_text(results.jitter()), 6});
     return parts;
 }

@@ -194,7 +194,7 @@ public:
         source().sent(message, queued);
         if (message.planned == ev::Time{}) return true;
         session.flush();
-        results_.at(message.planned, [&](Results& to) {
+        results_.change_at(message.planned, [&](Results& to) {
             to.lateness.record(session.flushed_at() - message.planned);
         });
         if (message.planned < lane_.resumed_at_) session.void_round_trips();
@@ -416,7 +416,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       open_timer_(loop, [this] { open_due(); }),
       step_timer_(loop, [this] { step(); }),
       phase_timer_(loop, [this] { time_up(); }) {
-    results_.over_datagrams = options.session.endpoint.udp;
+    results_.uses_datagrams = options.session.endpoint.udp;
     results_.is_probe = options.probe;
     if (options.samples_from) results_.samples.emplace(*options.samples_from);
     if (options.pace && options.pace->climbs())
@@ -618,7 +618,7 @@ void Lane::stop_sending(Stage next) {
                              static_cast<double>(options_.connections);
         const ev::Duration end = options_.length.value_or(ev::Duration::max());
         const ev::Duration sending = std::min(schedule_->next_time() - schedule_->begin(), end);
-        if (results_.climb) results_.climb->ended = std::min(sending, results_.climb->length);
+        if (results_.climb) results_.climb->end = std::min(sending, results_.climb->length);
         const double planned = options_.pace->rate(sending / 2) * share;
         results_.planned_rate = planned;
         results_.reached_rate = planned * schedule_->reached_share().value_or(1);
@@ -634,7 +634,7 @@ void Lane::stop_sending(Stage next) {
 void Lane::count_unsent(ev::Duration tolerance) {
     const std::uint64_t overdue = schedule_ ? schedule_->overdue(loop_.now() - tolerance) : 0;
     if (overdue == 0) return;
-    results_.at(schedule_->next_time(), [&](Results& to) { to.unsent += overdue; });
+    results_.change_at(schedule_->next_time(), [&](Results& to) { to.unsent += overdue; });
     if (results_.unsent_sentence.empty())
         results_.unsent_sentence = "an overdue message was not sent before the run ended";
 }

@@ -190,10 +190,10 @@ void RunClient::turn_ended() {
     const Results& results = run_.results();
     SummaryParts& printed = outcome_.summary_parts;
     if (run.session.listens() && !is_complete_)
-        while (printed.failures_printed < results.failures.size())
-            print_error(results.failures[printed.failures_printed++].text);
-    if (!load() && !printed.reply_problem_printed && !results.reply_problem_sentence.empty()) {
-        printed.reply_problem_printed = true;
+        while (printed.printed_failures < results.failures.size())
+            print_error(results.failures[printed.printed_failures++].text);
+    if (!load() && !printed.is_problem_printed && !results.reply_problem_sentence.empty()) {
+        printed.is_problem_printed = true;
         print_error(results.reply_problem_sentence);
     }
     if (run.length && run_.over() && !limit_timer_) {

@@ -42,8 +42,8 @@ Conversation::Conversation(ev::Loop& loop, const Options& options)
                   options.session.framing->name == "resp", {}),
       session_(loop, std::make_shared<const Session::Options>(options.session), *this) {
     transcript_.show_hex(options.hex);
-    results_.over_datagrams = options.session.framing->in_datagrams;
-    recorded_results_.over_datagrams = results_.over_datagrams;
+    results_.uses_datagrams = options.session.framing->in_datagrams;
+    recorded_results_.uses_datagrams = results_.uses_datagrams;
     recorded_results_.is_replay = true;
     if (!options_.log.empty()) open_file(options_.log.path);
 }
@@ -339,7 +339,7 @@ void Conversation::open_file(const std::string& name) {
     journal_.emplace(JournalFile(name), session_.options(), session_.last_id() + 1,
                      loop_.now());
     file_results_ = {};
-    file_results_.over_datagrams = results_.over_datagrams;
+    file_results_.uses_datagrams = results_.uses_datagrams;
     if (is_open()) record_connection();
 }
 

@@ -175,7 +175,7 @@ void add_counts(PageRows& page, const Results& results, const Results* before) {
     add("lost", &Results::lost, Style::bad);
     add("late", &Results::late);
     add("unsolicited", &Results::unsolicited);
-    if (!results.over_datagrams) return;
+    if (!results.uses_datagrams) return;
     add("duplicate", &Results::duplicates);
     page.add_fact("order", format("%9s reordered", std::to_string(results.reordered).c_str()));
     page.add_fact("jitter",

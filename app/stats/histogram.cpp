@@ -14,9 +14,9 @@ std::uint64_t nanoseconds(ev::Duration duration) {
 void add_to(ev::Duration& sum, ev::Duration duration, std::uint64_t times) {
     ev::Duration::rep product = 0;
     ev::Duration::rep total = 0;
-    const bool too_large = __builtin_mul_overflow(duration.count(), times, &product) ||
-                           __builtin_add_overflow(sum.count(), product, &total);
-    sum = too_large ? ev::Duration::max() : ev::Duration(total);
+    const bool is_too_large = __builtin_mul_overflow(duration.count(), times, &product) ||
+                              __builtin_add_overflow(sum.count(), product, &total);
+    sum = is_too_large ? ev::Duration::max() : ev::Duration(total);
 }
 
 // Returns the rank of a percentile, rounded up. Computes in integers, because in floating point
@@ -105,8 +105,8 @@ ev::Duration Histogram::upper_end(std::size_t bucket) {
 // --- The last minutes.
 
 void PercentileHistory::record(ev::Time now, ev::Duration round_trip) {
-    const bool is_over = now - begin_ >= period;
-    if (is_over) begin_ = now;
+    const bool is_over = now - began_at_ >= period;
+    if (is_over) began_at_ = now;
     if (is_over || periods_.empty()) periods_.emplace_back();
     periods_.back().record(round_trip);
     if (periods_.size() > max_periods) periods_.pop_front();
@@ -120,14 +120,14 @@ std::deque<ev::Duration> PercentileHistory::percentiles(double percent) const {
 
 void RecentRate::add(ev::Time now, std::uint64_t count) {
     samples_.push_back({now, count});
-    while (samples_.size() > 2 && now - samples_[1].time >= span) samples_.pop_front();
+    while (samples_.size() > 2 && now - samples_[1].at >= span) samples_.pop_front();
 }
 
 double RecentRate::per_second() const {
     if (samples_.size() < 2) return 0;
     const Sample& first = samples_.front();
     const Sample& last = samples_.back();
-    const double seconds = std::chrono::duration<double>(last.time - first.time).count();
+    const double seconds = std::chrono::duration<double>(last.at - first.at).count();
     return seconds > 0 ? static_cast<double>(last.count - first.count) / seconds : 0;
 }
 

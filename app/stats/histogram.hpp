@@ -112,7 +112,7 @@ public:
 
 private:
     std::deque<Histogram> periods_;
-    ev::Time begin_{};  // start of the last period
+    ev::Time began_at_{};  // start of the last period
 };
 
 // The rate of a growing count over the last second.
@@ -128,7 +128,7 @@ public:
 
 private:
     struct Sample {
-        ev::Time time;
+        ev::Time at;
         std::uint64_t count;
     };
     std::deque<Sample> samples_;

@@ -28,18 +28,18 @@ std::string counts_text(const Results& results, const SummaryParts& parts) {
     if (results.is_probe)
         return count_text(results.opened, "connection") + " opened" +
                number(results.failed, "failed");
-    const bool replay = results.is_replay;
-    const std::string sent = std::to_string(results.sent) + (replay ? " replayed" : " sent");
+    const bool is_replay = results.is_replay;
+    const std::string sent = std::to_string(results.sent) + (is_replay ? " replayed" : " sent");
     if (parts.listens) return sent;
     return sent +
-           number(results.echoed, replay              ? "matched"
+           number(results.echoed, is_replay           ? "matched"
                                   : parts.expects_any ? "answered"
                                                       : "echoed") +
            number(results.bad, "bad") + number(results.lost, "lost");
 }
 
 std::string datagrams_text(const Results& results) {
-    if (!results.over_datagrams) return number_if_any(results.duplicates, "duplicate");
+    if (!results.uses_datagrams) return number_if_any(results.duplicates, "duplicate");
     return number(results.duplicates, "duplicate") + number(results.reordered, "reordered");
 }
 
@@ -60,7 +60,7 @@ std::string round_trips_text(const Results& results) {
         (has_few ? "; rtt min/max " : "; rtt min/p50/p95/p99/max ") +
         milliseconds_number(times.min()) + "/" +
         (has_few ? times_text(times, {}) : times_text(times, {50, 95, 99}));
-    return results.over_datagrams ? text + "; jitter " + milliseconds_text(results.jitter())
+    return results.uses_datagrams ? text + "; jitter " + milliseconds_text(results.jitter())
                                   : text;
 }
 
@@ -101,9 +101,9 @@ constexpr const char* main_statistics[] = {"min", "mean",  "p50",    "p90", "p95
 // jitter of datagrams.
 void add_counts(JsonObject& object, const Results& results, bool of_connections) {
     for (const CountRow& row : count_rows)
-        if (row.whole->of_connections == of_connections && row.whole->of(results))
+        if (row.whole->of_connections == of_connections && row.whole->total_of(results))
             object.number(row.name, results.*row.count);
-    if (results.over_datagrams && !of_connections) object.time("jitter_us", results.jitter());
+    if (results.uses_datagrams && !of_connections) object.time("jitter_us", results.jitter());
 }
 
 void add_times(JsonObject& object, const Results& results, bool of_connections) {
@@ -160,8 +160,8 @@ void add_requirements(JsonObject& object, const std::vector<Requirement::Verdict
         clause.text("clause", each.clause);
         if (!each.measured.empty()) clause.text("was", each.measured);
         clauses.push_back(clause.flag("holds", each.failure.empty()).str());
-        has_climbed = has_climbed || each.held;
-        if (each.held) held.decimal(each.clause, *each.held);
+        has_climbed = has_climbed || each.held_rate;
+        if (each.held_rate) held.decimal(each.clause, *each.held_rate);
     }
     if (!required.empty()) object.array("required", clauses);
     if (has_climbed) object.object("held", held);
@@ -218,7 +218,7 @@ std::string progress_text(const Results& results) {
     if (times.count() == 0) return text;
     text += (results.is_probe ? ", " + std::string(row.name) : ",") + " p50 " +
             milliseconds_text(times.percentile(50));
-    return results.over_datagrams ? text + ", jitter " + milliseconds_text(results.jitter())
+    return results.uses_datagrams ? text + ", jitter " + milliseconds_text(results.jitter())
                                   : text;
 }
 
@@ -264,7 +264,7 @@ std::string Outcome::faults_text() const {
         faults += name;
     };
     for (const auto& [name, count, whole, is_fault] : count_rows) {
-        const bool is_usual = (results.over_datagrams && count == &Results::duplicates) ||
+        const bool is_usual = (results.uses_datagrams && count == &Results::duplicates) ||
                               (results.stale == 0 && count == &Results::unsolicited);
         if (is_fault && !is_usual && !tolerates(name))
             add(results.*count + results.warm_up.*count, name);
@@ -275,29 +275,29 @@ std::string Outcome::faults_text() const {
 }
 
 bool Outcome::tolerates(std::string_view figure) const {
-    bool found = false;
+    bool is_required = false;
     for (const Requirement::Verdict& each : required) {
         if (each.figure != figure) continue;
         if (!each.failure.empty()) return false;
-        found = true;
+        is_required = true;
     }
-    return found;
+    return is_required;
 }
 
 std::vector<std::string> Outcome::lines() const {
     std::vector<std::string> lines;
-    const bool failed = status() != success;
-    if (!results.reply_problem_sentence.empty() && !summary_parts.reply_problem_printed)
+    const bool has_failed = status() != success;
+    if (!results.reply_problem_sentence.empty() && !summary_parts.is_problem_printed)
         lines.push_back(results.reply_problem_sentence);
     const auto add_repeated = [&](const std::string& sentence, std::uint64_t count) {
-        if (failed && count > 0 && !sentence.empty())
+        if (has_failed && count > 0 && !sentence.empty())
             lines.push_back(sentence + repeats_text(count));
     };
     add_repeated(results.lost_sentence, results.lost + results.warm_up.lost);
     // If the run did not fail, a retry has repaired each failure with a nonzero status.
-    const bool shows_all = failed || summary_parts.load;
+    const bool shows_all = has_failed || summary_parts.load;
     std::size_t kinds = 0;
-    for (std::size_t i = summary_parts.failures_printed; i < results.failures.size(); ++i) {
+    for (std::size_t i = summary_parts.printed_failures; i < results.failures.size(); ++i) {
         const Results::Failure& failure = results.failures[i];
         if (!shows_all && (failure.status != success || !summary_parts.summary)) continue;
         if (++kinds <= max_kinds) lines.push_back(failure.text + repeats_text(failure.count));
@@ -314,11 +314,11 @@ std::vector<std::string> Outcome::lines() const {
     for (const Requirement::Verdict& each : required) {
         if (!each.failure.empty())
             unmet.push_back(each.failure);
-        else if (summary_parts.summary && each.held)
+        else if (summary_parts.summary && each.held_rate)
             held.push_back(each.held_text());
     }
     const bool has_no_cause = lines.empty() && unmet.empty() && signo == 0;
-    if (summary_parts.summary || (failed && has_no_cause))
+    if (summary_parts.summary || (has_failed && has_no_cause))
         lines.push_back(summary(results, summary_parts));
     lines.insert(lines.end(), held.begin(), held.end());
     lines.insert(lines.end(), unmet.begin(), unmet.end());
@@ -344,7 +344,7 @@ JsonObject Outcome::json() const {
     object.decimal("rate", results.rate());
     if (results.first_sent_at) {
         using std::chrono::microseconds;
-        const auto began = std::chrono::floor<microseconds>(results.began());
+        const auto began = std::chrono::floor<microseconds>(results.began_at());
         object.text("began", timestamp_text(began));
         if (results.last_answered_at >= *results.first_sent_at)
             object.text("ended", timestamp_text(std::chrono::floor<microseconds>(

@@ -23,7 +23,7 @@ constexpr std::uint64_t recording_version = 2;
 constexpr std::size_t max_recording = 256 * 1024 * 1024;  // bytes
 
 // Buffered bytes that trigger a write, and their maximum for a slow reader.
-constexpr std::size_t batch = 16 * 1024;
+constexpr std::size_t min_write_size = 16 * 1024;
 constexpr std::size_t max_pending_bytes = 1024 * 1024;
 
 std::string refusal(const JournalFile& file) {
@@ -37,10 +37,11 @@ bufio::Fd open_journal(const JournalFile& file) {
     const int error = errno;
     struct stat status {};
     ::stat(file.path.c_str(), &status);
-    const bool unread = error == ENXIO && S_ISFIFO(status.st_mode);
+    const bool has_no_reader = error == ENXIO && S_ISFIFO(status.st_mode);
     if (!fd)
         throw FileError(output_failed,
-                        refusal(file) + (unread ? ": the pipe has no reader" : ""), error);
+                        refusal(file) + (has_no_reader ? ": the pipe has no reader" : ""),
+                        error);
     if (file.recording && S_ISREG(status.st_mode) && status.st_size > 0)
         throw FileError(output_failed, refusal(file), EEXIST);
     return fd;
@@ -48,9 +49,9 @@ bufio::Fd open_journal(const JournalFile& file) {
 
 [[noreturn]] void refuse(const std::string& trouble) { throw JsonError(trouble); }
 
-struct Parser {
+struct RecordingParser {
     void parse(std::string_view text) {
-        const bool blank = text.find_first_not_of(" \t\r\n") == text.npos;
+        const bool is_blank = text.find_first_not_of(" \t\r\n") == text.npos;
         std::size_t number = 0;
         try {
             for (std::size_t end = 0; end != text.npos;) {
@@ -59,8 +60,8 @@ struct Parser {
                 parse_line(text.substr(0, end));
                 text.remove_prefix(end == text.npos ? 0 : end + 1);
             }
-            if (blank) refuse("the file is empty");
-            if (!ended) refuse("the recording is truncated: the end object is missing");
+            if (is_blank) refuse("the file is empty");
+            if (!has_ended) refuse("the recording is truncated: the end object is missing");
         } catch (const JsonError& error) {
             recording.trouble = {use.replay ? usage_error : input_failed,
                                  recording.name + ":" + std::to_string(number) + ": " +
@@ -73,7 +74,7 @@ struct Parser {
         };
         std::stable_sort(recording.events.begin(), recording.events.end(),
                          [&](const auto& a, const auto& b) { return place(a) < place(b); });
-        if (ended) add_note(end_reason, false);
+        if (has_ended) add_note(end_reason, false);
     }
 
     void parse_line(std::string_view line) {
@@ -81,7 +82,7 @@ struct Parser {
         if (begin == line.npos) return;
         if (line[begin] != '{') refuse("the line is not a JSON object");
         const JsonValue object = read_json(line);
-        if (ended) refuse("the recording continues after its end object");
+        if (has_ended) refuse("the recording continues after its end object");
         const std::string type = object.text_or_empty("type");
         if (!recording.framing) return parse_begin(type, object);
         if (type == "message") return parse_message(object);
@@ -91,8 +92,8 @@ struct Parser {
             return add_note("connected to " + object.text("address"), true);
         }
         if (type != "end") refuse("unexpected object of type \"" + type + "\"");
-        ended = true;
-        if (use.replay && silent) refuse("the recording contains no messages");
+        has_ended = true;
+        if (use.replay && is_silent) refuse("the recording contains no messages");
         end_reason = object.text_or_empty("reason");
     }
 
@@ -100,8 +101,8 @@ struct Parser {
     void parse_begin(const std::string& type, const JsonValue& object) {
         if (type == "recording") return parse_header(object);
         if (use.replay) refuse("this is not a recording (yodel --json prints one)");
-        ended = type == "end" && object.has("samples");
-        if (ended)
+        has_ended = type == "end" && object.has("samples");
+        if (has_ended)
             return parse_samples(object.get("samples", JsonValue::Kind::object, "an object"));
         if (type != "interval" && type != "connection" && type != "message")
             refuse("this is neither a recording (yodel --json) nor a load with samples");
@@ -129,28 +130,28 @@ struct Parser {
     }
 
     void parse_message(const JsonValue& object) {
-        StoredEvent event = read_event(object, latest);
+        StoredEvent event = read_event(object, latest_at);
         const Message& message = event->message;
         const bool has_id = has_message(event->fate);
         const bool is_new = has_id && ids.insert(message.id).second;
-        const bool late = event->fate == Fate::late;
+        const bool is_late = event->fate == Fate::late;
         if (use.replay) {
             const Framing& framing = *recording.framing;
             const std::string suffix = " (" + framing.label() + ")";
             const std::string_view received = event->reply.payload;
-            const bool one_reply = framing.replies_framed()
-                                       ? count_pieces(framing, received) == 1
-                                       : !received.empty();
+            const bool is_one_reply = framing.replies_framed()
+                                          ? count_pieces(framing, received) == 1
+                                          : !received.empty();
             if (has_id && (count_pieces(framing, message.payload) != 1 ||
                            !is_sendable(framing, use.max_frame, message.payload)))
                 refuse("\"sent\" is not exactly one valid message" + suffix);
-            if (has_reply(event->fate) && !one_reply)
+            if (has_reply(event->fate) && !is_one_reply)
                 refuse("\"received\" is not exactly one reply" + suffix);
-            if (has_id && (message.id < first_id || (!is_new && !late)))
+            if (has_id && (message.id < first_id || (!is_new && !is_late)))
                 refuse("message " + std::to_string(message.id) + " appears twice");
         }
-        latest = std::max(latest, event->at);
-        add(std::move(event), has_id && (is_new || !late));
+        latest_at = std::max(latest_at, event->at);
+        add(std::move(event), has_id && (is_new || !is_late));
     }
 
     // Messages of several connections overlap in time, so each is directly followed by its
@@ -171,31 +172,32 @@ struct Parser {
         recording.started = parse_timestamp(text).value_or(recording.started);
     }
 
-    // Adds the fate of a message. If `sending`, first adds its sending, unless it is unsent.
-    void add(StoredEvent event, bool sending) {
-        silent = false;
+    // Adds the fate of a message. If `adds_sending`, first adds its sending, unless it is
+    // unsent.
+    void add(StoredEvent event, bool adds_sending) {
+        is_silent = false;
         Event sent = *event;
         sent.fate = Fate::sent;
         sent.at = sent.message.sent;
         if (use.replay && has_reply(event->fate) && event->fate != Fate::late)
             sent.message.expected = sent.reply.payload;
         sent.reply = {};
-        if (sending && event->fate != Fate::unsent) recording.events.emplace_back(sent);
+        if (adds_sending && event->fate != Fate::unsent) recording.events.emplace_back(sent);
         if (event->fate != Fate::sent) recording.events.push_back(std::move(event));
     }
 
     void add_note(const std::string& text, bool right) {
         recording.events.emplace_back(
-            Event{.reply = {.payload = text, .right = right}, .at = latest});
+            Event{.reply = {.payload = text, .right = right}, .at = latest_at});
     }
 
     Recording& recording;
     const RecordingUse& use;
-    bool silent = true;  // no event of a message or a reply
-    bool ended = false;
+    bool is_silent = true;  // no event of a message or a reply
+    bool has_ended = false;
     std::uint64_t first_id = 1;
     std::set<std::uint64_t> ids = {};
-    ev::Time latest = {};  // time of the latest event
+    ev::Time latest_at = {};  // time of the latest event
     std::string end_reason = {};
 };
 
@@ -256,10 +258,10 @@ bool Journal::add_event(const Event& event) {
         put(lines(std::chrono::system_clock::now(), event));
         return false;
     }
-    const bool earlier = has_message(event.fate) && event.message.id < first_;
-    const bool no_fate = event.fate == Fate::note || event.fate == Fate::read ||
-                         (event.fate == Fate::sent && !records_sent_);
-    if (earlier || no_fate) return false;
+    const bool is_earlier = has_message(event.fate) && event.message.id < first_;
+    const bool has_no_fate = event.fate == Fate::note || event.fate == Fate::read ||
+                             (event.fate == Fate::sent && !records_sent_);
+    if (is_earlier || has_no_fate) return false;
     put(json(event, start_, {.max_payload = whole_payload}).str() + "\n");
     return true;
 }
@@ -267,7 +269,7 @@ bool Journal::add_event(const Event& event) {
 void Journal::put(std::string_view lines) {
     if (!trouble_.empty()) return;
     output_.append(lines);
-    if (output_.pending() >= batch) flush();
+    if (output_.pending() >= min_write_size) flush();
 }
 
 bool Journal::flush() {
@@ -297,7 +299,7 @@ void Journal::fail(const std::string& why) {
 // --- Reading
 
 void parse_recording(Recording& recording, std::string_view text, const RecordingUse& use) {
-    Parser{recording, use}.parse(text);
+    RecordingParser{recording, use}.parse(text);
 }
 
 Recording read_recording(ev::Loop& loop, const std::string& path, const RecordingUse& use,
@@ -321,9 +323,9 @@ Recording read_recording(ev::Loop& loop, const std::string& path, const Recordin
         recording.started = std::chrono::system_clock::from_time_t(status.st_mtime);
     std::string text;
     std::string trouble;
-    bool ended = false;
-    ev::Timer overdue(loop, [&] { loop.stop(); });
-    overdue.start(longest);
+    bool has_ended = false;
+    ev::Timer timeout(loop, [&] { loop.stop(); });
+    timeout.start(longest);
     const ev::Watch watch(loop, file.get(), ev::readable, [&](ev::Events) {
         char bytes[64 * 1024];
         const ssize_t count = ::read(file.get(), bytes, sizeof bytes);
@@ -331,12 +333,12 @@ Recording read_recording(ev::Loop& loop, const std::string& path, const Recordin
         if (count < 0) trouble = std::generic_category().message(errno);
         if (count > 0) text.append(bytes, static_cast<std::size_t>(count));
         if (text.size() > max_recording) trouble = "the recording is larger than 256 MiB";
-        ended = count <= 0;
-        if (ended || !trouble.empty()) loop.stop();
+        has_ended = count <= 0;
+        if (has_ended || !trouble.empty()) loop.stop();
     });
     loop.run();
     if (!trouble.empty()) return failed(trouble);
-    if (!ended)
+    if (!has_ended)
         return failed("no recording arrived within " + duration_text(longest) + " (--max-time)",
                       timed_out);
     parse_recording(recording, text, use);

@@ -29,9 +29,9 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
     const std::size_t begin = std::min(text.find_first_of("<>="), text.size());
     std::string_view value = text.substr(begin);
     const auto take = [&value](char sign) {
-        const bool found = value.starts_with(sign);
-        if (found) value.remove_prefix(1);
-        return found;
+        const bool is_found = value.starts_with(sign);
+        if (is_found) value.remove_prefix(1);
+        return is_found;
     };
     accepts_less_ = take('<');
     accepts_more_ = !accepts_less_ && take('>');
@@ -81,7 +81,7 @@ Requirement::Verdict Requirement::measure(const Results& results) const {
     Verdict judged{.clause = clause_, .figure = figure_.name, .measured = {}, .failure = {}};
     std::optional<double> value = figure_.value(results);
     const Whole* const whole = figure_.count ? figure_.count->whole : nullptr;
-    const std::uint64_t all = whole ? whole->of(results).value_or(0) : 1;
+    const std::uint64_t all = whole ? whole->total_of(results).value_or(0) : 1;
     if (!value) {
         judged.failure = figure_.unmeasured_reason;
     } else if (all == 0 && (is_percentage_ || figure_.name != "sent")) {
@@ -102,28 +102,28 @@ Requirement::Verdict Requirement::measure(const Results& results) const {
 
 Requirement::Verdict Requirement::judge(const RunResults& results) const {
     const std::vector<Results>& steps = results.steps;
-    const bool climbed = !figure_.of_connections &&
-                         std::any_of(steps.begin(), steps.end(), [&](const Results& each) {
-                             return each.any() && figure_.value(each);
-                         });
+    const bool has_climbed = !figure_.of_connections &&
+                             std::any_of(steps.begin(), steps.end(), [&](const Results& each) {
+                                 return each.any() && figure_.value(each);
+                             });
     Verdict judged;
-    double held = 0;
-    for (std::size_t i = 0; climbed && i < steps.size() && judged.failure.empty(); ++i) {
+    double held_rate = 0;
+    for (std::size_t i = 0; has_climbed && i < steps.size() && judged.failure.empty(); ++i) {
         if (!steps[i].any()) continue;
         judged = measure(steps[i]);
-        if (judged.failure.empty()) held = results.rate_after(i);
+        if (judged.failure.empty()) held_rate = results.rate_after(i);
     }
-    if (climbed)
-        judged.held = held;
+    if (has_climbed)
+        judged.held_rate = held_rate;
     else
         judged = measure(results);
     if (judged.failure.empty()) return judged;
-    if (held > 0)
+    if (held_rate > 0)
         judged.failure = judged.held_text() + ", then " + judged.failure;
     else
         judged.failure = "required " + clause_ + ", " +
                          (judged.measured.empty() ? "but " : "") + judged.failure +
-                         (climbed ? " in the first second" : "");
+                         (has_climbed ? " in the first second" : "");
     return judged;
 }
 
@@ -155,7 +155,7 @@ std::vector<Requirement> parse_requirements(std::string_view text) {
 }
 
 std::string Requirement::Verdict::held_text() const {
-    return clause + " held up to " + rate_text(held.value_or(0));
+    return clause + " held up to " + rate_text(held_rate.value_or(0));
 }
 
 std::vector<Requirement::Verdict> judge(const RunResults& results,

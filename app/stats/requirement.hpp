@@ -29,7 +29,7 @@ public:
         std::string failure;   // "required p99<5ms, was 7.2ms"; empty if the clause holds
         // The rate up to which the requirement held, if it was checked for each step of a
         // climb; 0 if it failed in the first step.
-        std::optional<double> held = {};
+        std::optional<double> held_rate = {};
 
         // Returns "p99<5ms held up to 12.4k/s".
         std::string held_text() const;

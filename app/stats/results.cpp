@@ -29,7 +29,7 @@ using Total = std::optional<std::uint64_t>;
 constexpr Whole of_messages{[](const Results& results) { return Total(results.sent); },
                             "nothing was sent"};
 constexpr Whole of_datagrams{[](const Results& results) {
-                                 return results.over_datagrams ? Total(results.sent)
+                                 return results.uses_datagrams ? Total(results.sent)
                                                                : std::nullopt;
                              },
                              "nothing was sent", "messages were not datagrams"};
@@ -87,7 +87,7 @@ std::optional<ev::Duration> statistic(const Histogram& times, std::string_view n
 
 std::optional<double> Figure::value(const Results& results) const {
     const auto number = [](auto value) { return std::optional(static_cast<double>(value)); };
-    if (count && count->whole->of(results)) return number(results.*count->count);
+    if (count && count->whole->total_of(results)) return number(results.*count->count);
     if (times && (results.*times->times).count() > 0) {
         const std::string own = name.substr(times->prefix.size());
         return number(statistic(results.*times->times, own)->count());
@@ -164,7 +164,7 @@ void Results::add_answer(const Event& event) {
     (event.reply.right ? echoed : bad) += event.count;
     if (event.reply.round_trip) round_trips.record(*event.reply.round_trip, event.count);
     last_answered_at = event.at;
-    if (!over_datagrams) return;
+    if (!uses_datagrams) return;
     if (event.reply.reordered) ++reordered;
     if (!event.reply.round_trip) return;
     if (jitters.size() <= event.connection) jitters.resize(event.connection + 1);
@@ -174,13 +174,14 @@ void Results::add_answer(const Event& event) {
 // --- Connections.
 
 void Results::count_opened(ev::Duration connect_time,
-                           std::optional<ev::Duration> handshake_time, bool resumed, bool tls) {
+                           std::optional<ev::Duration> handshake_time, bool is_resumed,
+                           bool has_tls) {
     ++opened;
     connect_times.record(connect_time);
     if (!handshake_time) return;
     handshake_times.record(*handshake_time);
-    std::uint64_t& count = resumed ? handshakes_resumed : handshakes_full;
-    if (tls) ++count;
+    std::uint64_t& count = is_resumed ? handshakes_resumed : handshakes_full;
+    if (has_tls) ++count;
 }
 
 void Results::count_failure(std::string_view text, int status, bool was_open,
@@ -207,7 +208,7 @@ void Results::count_end(int status, bool was_open) {
 
 // --- Values derived from the counts.
 
-std::chrono::system_clock::time_point Results::began() const {
+std::chrono::system_clock::time_point Results::began_at() const {
     if (!first_sent_at) return {};
     return system_time(*first_sent_at, utc_offset);
 }
@@ -265,7 +266,7 @@ void Results::add(const Results& other) {
     for (std::size_t i = 0; i < other.jitters.size(); ++i)
         if (other.jitters[i].transits > 0) jitters[i] = other.jitters[i];
     is_probe = (is_probe || other.is_probe) && sent == 0;
-    over_datagrams = over_datagrams || other.over_datagrams;
+    uses_datagrams = uses_datagrams || other.uses_datagrams;
     late_start = std::max(late_start, other.late_start);
     last_answered_at = std::max(last_answered_at, other.last_answered_at);
     if (other.first_sent_at)
@@ -298,11 +299,11 @@ void Samples::add(const Event& event) {
     const Reply& reply = event.reply;
     if (!has_message(event.fate) || !has_reply(event.fate)) return;
     if (reply.right && !reply.round_trip) return;
-    const ev::Duration rank = reply.right ? *reply.round_trip : start_ - event.at;
+    const ev::Duration rank = reply.right ? *reply.round_trip : started_at_ - event.at;
     List& list = reply.right ? slowest_ : bad_;
     if (list.size() == max_count && rank <= list.rbegin()->first) return;
     const EventForm form{.max_payload = max_payload, .connection = true};
-    list.emplace(rank, yodel::json(event, start_, form).str());
+    list.emplace(rank, yodel::json(event, started_at_, form).str());
     if (list.size() > max_count) list.erase(std::prev(list.end()));
 }
 
@@ -320,7 +321,7 @@ JsonObject Samples::json() const {
         return objects;
     };
     JsonObject samples;
-    samples.text("started", timestamp_text(system_time(start_, system_clock_offset())));
+    samples.text("started", timestamp_text(system_time(started_at_, system_clock_offset())));
     return samples.array("slowest", array(slowest_)).array("bad", array(bad_));
 }
 
@@ -328,9 +329,10 @@ JsonObject Samples::json() const {
 
 void RunResults::add(const Event& event) {
     if (samples && !is_warm_up(event)) samples->add(event);
-    const bool of_message = has_message(event.fate);
-    if (!of_message && event.at < measured_from) return Results::add(event);
-    at(of_message ? event.message.planned : event.at, [&](Results& to) { to.add(event); });
+    const bool is_of_message = has_message(event.fate);
+    if (!is_of_message && event.at < measured_from) return Results::add(event);
+    change_at(is_of_message ? event.message.planned : event.at,
+              [&](Results& to) { to.add(event); });
 }
 
 void RunResults::add(const RunResults& other) {
@@ -342,19 +344,19 @@ void RunResults::add(const RunResults& other) {
         samples = other.samples;
     if (other.climb) {
         if (!climb) climb = other.climb;
-        climb->ended = std::max(climb->ended, other.climb->ended);
+        climb->end = std::max(climb->end, other.climb->end);
     }
     steps.resize(std::max(steps.size(), other.steps.size()));
     for (std::size_t i = 0; i < other.steps.size(); ++i) steps[i].add(other.steps[i]);
 }
 
-ev::Duration RunResults::Climb::step() const {
+ev::Duration RunResults::Climb::step_length() const {
     return std::chrono::ceil<std::chrono::seconds>(length / max_steps);
 }
 
 // If the last step is shorter than half a step, it belongs to the step before.
 Results& RunResults::step_of(ev::Duration planned) {
-    const ev::Duration step = climb->step();
+    const ev::Duration step = climb->step_length();
     const auto count = std::max<std::int64_t>((climb->length + step / 2) / step, 1);
     const auto index =
         static_cast<std::size_t>(std::min<ev::Duration::rep>(planned / step, count - 1));
@@ -363,9 +365,9 @@ Results& RunResults::step_of(ev::Duration planned) {
 }
 
 double RunResults::rate_after(std::size_t step) const {
-    const ev::Duration end = climb->step() * static_cast<std::int64_t>(step + 1);
-    const bool last = step + 1 == steps.size();
-    const ev::Duration time = last ? climb->ended : std::min(end, climb->ended);
+    const ev::Duration end = climb->step_length() * static_cast<std::int64_t>(step + 1);
+    const bool is_last = step + 1 == steps.size();
+    const ev::Duration time = is_last ? climb->end : std::min(end, climb->end);
     return climb->from +
            (climb->to - climb->from) * (std::chrono::duration<double>(time) / climb->length);
 }

@@ -64,7 +64,7 @@ struct Results {
     std::optional<double> planned_rate;  // no value if no message has a planned time
     double reached_rate = 0;
 
-    bool over_datagrams = false;  // messages are datagrams
+    bool uses_datagrams = false;  // messages are datagrams
     std::vector<Jitter> jitters;  // by connection number; empty if no datagram was timed
 
     // A recording is replayed. Replies as recorded count as echoed, other replies as bad.
@@ -124,9 +124,9 @@ struct Results {
     int failed_status = 0;
 
     void add(const Event& event);
-    // If `tls` is false, the handshake does not count as full or resumed.
+    // If `has_tls` is false, the handshake does not count as full or resumed.
     void count_opened(ev::Duration connect_time, std::optional<ev::Duration> handshake_time,
-                      bool resumed = false, bool tls = true);
+                      bool is_resumed = false, bool has_tls = true);
     // Counts a failure of an open connection, or of an attempt, which then counts as failed.
     void count_failure(std::string_view text, int status, bool was_open,
                        std::uint64_t times = 1);
@@ -140,7 +140,7 @@ struct Results {
         return sent > resolved ? sent - resolved : 0;
     }
     // Returns the time of the first message, or 1970 if it is unknown.
-    std::chrono::system_clock::time_point began() const;
+    std::chrono::system_clock::time_point began_at() const;
     // Returns the time from the first message to the last reply, or zero if no reply arrived.
     ev::Duration elapsed() const;
     // Returns the number of right replies or, in a probe, of opened connections.
@@ -162,7 +162,7 @@ private:
 // The total that percentages of a count refer to. If it is 0, they prove nothing.
 struct Whole {
     // Returns none if the count is not measured. JSON then omits the count.
-    std::optional<std::uint64_t> (*of)(const Results&);
+    std::optional<std::uint64_t> (*total_of)(const Results&);
     const char* empty_reason;  // why the total is 0, as a clause
     const char* unmeasured_reason = "";
     bool of_connections = false;
@@ -222,8 +222,8 @@ public:
     static constexpr std::size_t max_count = 50;      // of each kind
     static constexpr std::size_t max_payload = 2048;  // bytes; the rest is cut off
 
-    // Times in the objects count from `start`.
-    explicit Samples(ev::Time start) : start_(start) {}
+    // Times in the objects count from `started_at`.
+    explicit Samples(ev::Time started_at) : started_at_(started_at) {}
 
     // Ignores events other than replies, and a right reply without a round trip.
     void add(const Event& event);
@@ -235,7 +235,7 @@ private:
     // time of its arrival.
     using List = std::multimap<ev::Duration, std::string, std::greater<>>;
 
-    ev::Time start_;
+    ev::Time started_at_;
     List slowest_;
     List bad_;
 };
@@ -249,19 +249,19 @@ struct RunResults : Results {
         double from = 0;
         double to = 0;
         ev::Duration length{};
-        ev::Duration ended{};  // no message was planned after this time
+        ev::Duration end{};  // no message was planned after this time
 
         // Returns the length of a step in whole seconds: one, or more if the climb would
         // otherwise have more than `max_steps` steps.
-        ev::Duration step() const;
+        ev::Duration step_length() const;
     };
     static constexpr std::int64_t max_steps = 600;
 
     // Calls `change` with each of the results to which a message planned for this time belongs.
     template <class Change>
-    void at(ev::Time planned, const Change& change) {
-        change(planned < measured_from ? warm_up : *this);
-        if (climb && planned >= measured_from) change(step_of(planned - measured_from));
+    void change_at(ev::Time planned_at, const Change& change) {
+        change(planned_at < measured_from ? warm_up : *this);
+        if (climb && planned_at >= measured_from) change(step_of(planned_at - measured_from));
     }
     bool is_warm_up(const Event& event) const {
         return has_message(event.fate) && event.message.planned < measured_from;

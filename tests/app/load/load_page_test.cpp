@@ -61,7 +61,7 @@ struct SomeRun {
         map.add(now, *slice);
     }
     void use_datagrams() {
-        result->over_datagrams = true;
+        result->uses_datagrams = true;
         result->duplicates = 21;
         result->jitters = {{.mean = 150'000, .transits = 1}};
     }

@@ -596,7 +596,7 @@ TEST_CASE_METHOD(Fixture,
     loop.time += 3500us;
     const RunResults& results = wait_for_end();
     CHECK(counts(results) == "2 opened, 8 sent, 8 echoed");
-    CHECK(results.over_datagrams);
+    CHECK(results.uses_datagrams);
     CHECK(results.lateness.max() == 2500us);
     CHECK(results.jitter() == 0ns);
     CHECK_FALSE(results.jitters.empty());

@@ -95,7 +95,7 @@ TEST_CASE("the statistics page contains counts, and times once there are any") {
         "lost                0\nlate                0\nunsolicited         2\n";
     CHECK(text(statistics(tally, 80)) == counts);
     CHECK(bad_rows(statistics(tally, 80)) == Texts{"bad                 1"});
-    tally.over_datagrams = true;
+    tally.uses_datagrams = true;
     tally.duplicates = 3;
     tally.reordered = 5;
     CHECK(text(statistics(tally, 80)) ==

@@ -44,8 +44,12 @@ TEST_CASE("writes every figure of the run") {
     const Outcome climbed{
         .results = none,
         .required = {
-            {.clause = "a", .figure = {}, .measured = "1", .failure = {}, .held = 5},
-            {.clause = "b", .figure = {}, .measured = "2", .failure = "was 2", .held = 0}}};
+            {.clause = "a", .figure = {}, .measured = "1", .failure = {}, .held_rate = 5},
+            {.clause = "b",
+             .figure = {},
+             .measured = "2",
+             .failure = "was 2",
+             .held_rate = 0}}};
     CHECK(climbed.json().str().ends_with(R"(}],"held":{"a":5.000,"b":0.000}})"));
     CHECK(climbed.lines().at(1) == "a held up to 5/s");
     CHECK(climbed.lines().at(2) == "was 2");

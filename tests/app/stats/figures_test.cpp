@@ -17,7 +17,7 @@ namespace {
 // Returns results with a value for each figure, and with different counts.
 RunResults measured() {
     RunResults results = test::spread(1, 100);
-    results.over_datagrams = true;
+    results.uses_datagrams = true;
     std::uint64_t number = 100;
     for (const CountRow& row : count_rows)
         if (row.count != &Results::echoed && row.count != &Results::bad)

@@ -130,7 +130,7 @@ TEST_CASE("prints the last sentences in a fixed order") {
               "5 sent, 2 echoed, 1 bad, 2 lost, 3 unsent",
               "required sent>10, was 5"};
     CHECK(outcome.lines() == all);
-    outcome.summary_parts = {.reply_problem_printed = true, .summary = false};
+    outcome.summary_parts = {.is_problem_printed = true, .summary = false};
     all.erase(all.begin() + 5);
     all.erase(all.begin());
     CHECK(outcome.lines() == all);

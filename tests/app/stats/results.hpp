@@ -41,7 +41,7 @@ inline void set(yodel::RunResults& to, const std::string& name, std::uint64_t nu
         {"missing", [&] { to.missing = number; }},
         {"probe", [&] { to.is_probe = true; }},
         {"replay", [&] { to.is_replay = true; }},
-        {"datagrams", [&] { to.over_datagrams = true; }},
+        {"datagrams", [&] { to.uses_datagrams = true; }},
         {"planned", [&] { to.planned_rate = decimal(); }},
         {"reached", [&] { to.reached_rate = decimal(); }},
         {"answered", [&] { to.last_answered_at = start + time(); }},

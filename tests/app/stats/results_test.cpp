@@ -53,7 +53,7 @@ TEST_CASE("adds up results exactly, and keeps the first sentence and status of e
     other.count_failure("timed out", 28, true, 2);
     other.count_failure("timed out", 35, true);
     other.reply_problem_sentence = "other";
-    other.over_datagrams = other.is_replay = true;
+    other.uses_datagrams = other.is_replay = true;
     other.as_recorded = 1;
     other.unrecorded = 2;
     other.missing = 3;
@@ -85,7 +85,7 @@ TEST_CASE("adds up results exactly, and keeps the first sentence and status of e
     CHECK(sum.reply_problem_sentence == "other");
     CHECK(sum.ended_status == 56);
     CHECK(sum.failed_status == 7);
-    CHECK(sum.over_datagrams);
+    CHECK(sum.uses_datagrams);
     CHECK(sum.is_replay);
     CHECK(sum.planned_rate == 150);
     CHECK(sum.reached_rate == 40);
@@ -106,7 +106,7 @@ TEST_CASE("computes the rate of opened connections of a probe") {
 TEST_CASE("computes the rate of right replies from the first message to the last reply") {
     Results results;
     CHECK((results.elapsed() == 0s));
-    CHECK((results.began() == std::chrono::system_clock::time_point()));
+    CHECK((results.began_at() == std::chrono::system_clock::time_point()));
     test::add_sent(results, 12);
     CHECK((results.elapsed() == 0s));
     test::add_echo(results, {});
@@ -194,7 +194,7 @@ TEST_CASE("smooths the difference of consecutive transits as the jitter") {
         {std::nullopt, 937500ns},
         {10ms, 1878906ns}};
     Results results;
-    results.over_datagrams = true;
+    results.uses_datagrams = true;
     for (const auto& [transit, jitter] : rows) {
         results.add(datagram(1, transit, !transit));
         CHECK((results.jitter() == jitter));
@@ -206,7 +206,7 @@ TEST_CASE("weights the jitter of several connections by their replies, in parts 
     Results whole;
     Results part;
     Results other;
-    whole.over_datagrams = part.over_datagrams = other.over_datagrams = true;
+    whole.uses_datagrams = part.uses_datagrams = other.uses_datagrams = true;
     for (int i = 0; i < 30; ++i) {
         const ev::Duration transit = i % 2 == 0 ? 1ms : 2ms;
         whole.add(datagram(1, transit));

@@ -39,7 +39,7 @@ RunResults some_climb() {
     add_step(results, 1999ms, 2ms);
     add_step(results, 2s, 9ms, 10);
     add_step(results, 3s, 3ms);
-    results.climb->ended = 4s;
+    results.climb->end = 4s;
     results.attempts = results.opened = 4;
     results.connect_times.record(7ms);
     return results;
@@ -48,7 +48,7 @@ RunResults some_climb() {
 // Returns the sentence about a requirement, or an empty text if it holds for all results.
 std::string judged(const RunResults& results, const std::string& clause) {
     const Requirement::Verdict judged = Requirement(clause).judge(results);
-    return judged.failure.empty() && judged.held ? judged.held_text() : judged.failure;
+    return judged.failure.empty() && judged.held_rate ? judged.held_text() : judged.failure;
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ TEST_CASE("a warm-up counts messages only, and corrects its losses") {
     event.message.late = event.reply.right = true;
     results.add(event);
     results.add(Event{.fate = Fate::unsolicited, .at = test::start});
-    results.at(test::start, [](Results& to) { to.unsent += 4; });
+    results.change_at(test::start, [](Results& to) { to.unsent += 4; });
     results.add(RunResults(results));
     CHECK(test::listed(results, results.warm_up) ==
           "2 unsolicited, 6 warm-up sent, 2 warm-up echoed, "
@@ -133,7 +133,7 @@ TEST_CASE("a climb is judged by the seconds with messages, up to its end") {
         for (std::size_t i = 0; i < row.steps.size(); ++i)
             if (const auto& [round_trip, lost] = row.steps[i]; round_trip > 0ms)
                 add_step(climb, i * 1s, round_trip, lost);
-        climb.climb->ended = row.ended;
+        climb.climb->end = row.ended;
         CHECK(climb.steps.front().unsolicited == 1);
         CHECK(judged(climb, "p99<5ms") == row.sentence);
     }

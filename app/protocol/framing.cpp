@@ -37,8 +37,8 @@ constexpr Framing framings[] = {
     {.name = "len1", .prefix = 1},
     {.name = "len2", .prefix = 2},
     {.name = "len4", .prefix = 4},
-    {.name = "len2le", .prefix = 2, .little_endian = true},
-    {.name = "len4le", .prefix = 4, .little_endian = true},
+    {.name = "len2le", .prefix = 2, .is_little_endian = true},
+    {.name = "len4le", .prefix = 4, .is_little_endian = true},
     {.name = "caret", .delimiter = "$", .head = "^", .greeting = "*", .reply = incremented},
     {.name = "resp",
      .delimiter = "\r\n",
@@ -52,7 +52,7 @@ constexpr Framing framings[] = {
      .takes_turns = true},
     {.name = "raw"},
     {.name = "datagram", .prefix = 2, .in_datagrams = true},
-    {.name = "websocket", .prefix = 5, .typed = true},
+    {.name = "websocket", .prefix = 5, .is_typed = true},
 };
 
 constexpr bool is_valid(const Framing& framing) {
@@ -66,7 +66,7 @@ static_assert(std::all_of(std::begin(framings), std::end(framings), is_valid));
 
 // Returns by how many bits a byte of the prefix is shifted within the length.
 std::size_t shift(const Framing& framing, std::size_t offset) {
-    return 8 * (framing.little_endian ? offset : framing.prefix - 1 - offset);
+    return 8 * (framing.is_little_endian ? offset : framing.prefix - 1 - offset);
 }
 
 }  // namespace
@@ -75,20 +75,20 @@ std::size_t Framing::max_payload() const {
     constexpr auto all = std::numeric_limits<std::size_t>::max();
     constexpr std::size_t max_datagram = 65507;  // in an IPv4 packet
     if (in_datagrams) return max_datagram;
-    return prefix > 0 ? all >> (8 * (sizeof all - prefix + (typed ? 1 : 0))) : all;
+    return prefix > 0 ? all >> (8 * (sizeof all - prefix + (is_typed ? 1 : 0))) : all;
 }
 
 std::string Framing::header(std::string_view payload) const {
     if (prefix == 0) return std::string(head);
     std::string header(prefix, '\0');  // a framing with a length has no head
-    for (std::size_t at = typed ? 1 : 0; at < prefix; ++at)
+    for (std::size_t at = is_typed ? 1 : 0; at < prefix; ++at)
         header[at] = static_cast<char>(payload.size() >> shift(*this, at));
-    if (typed && !ui::is_utf8(payload)) header[0] = 1;
+    if (is_typed && !ui::is_utf8(payload)) header[0] = 1;
     return header;
 }
 
 void Framing::update_type(std::string& frame) const {
-    if (typed && !ui::is_utf8(payload(frame))) frame[0] = 1;
+    if (is_typed && !ui::is_utf8(payload(frame))) frame[0] = 1;
 }
 
 std::string_view Framing::payload(std::string_view frame) const {
@@ -112,7 +112,7 @@ std::size_t Framing::frame_size(std::string_view bytes, std::size_t searched) co
 std::optional<std::size_t> Framing::payload_size(std::string_view fragment) const {
     if (prefix == 0 || fragment.size() < prefix) return std::nullopt;
     std::size_t size = 0;
-    for (std::size_t at = typed ? 1 : 0; at < prefix; ++at)
+    for (std::size_t at = is_typed ? 1 : 0; at < prefix; ++at)
         size |= std::size_t{static_cast<unsigned char>(fragment[at])} << shift(*this, at);
     return size;
 }
@@ -120,7 +120,7 @@ std::optional<std::size_t> Framing::payload_size(std::string_view fragment) cons
 std::string Framing::fragment_text(std::string_view fragment) const {
     if (!replies_framed()) return "after " + bytes_text(fragment.size());
     const auto size = payload_size(fragment);
-    if (prefix > 0 && !size && !typed)
+    if (prefix > 0 && !size && !is_typed)
         return "after " + bytes_text(fragment.size()) + " of its length prefix";
     const std::size_t got = partial_payload(fragment).size();
     return "after " + (size ? std::to_string(got) + " of " : "") +
@@ -144,7 +144,7 @@ const Framing* websocket_framing() { return find_framing("websocket"); }
 
 std::string Framing::label() const {
     if (in_datagrams) return "a datagram";
-    return typed ? "a WebSocket message" : "-f " + std::string(name);
+    return is_typed ? "a WebSocket message" : "-f " + std::string(name);
 }
 
 std::string Framing::misfit_text(std::size_t size, std::size_t limit) const {
@@ -198,9 +198,10 @@ bool is_sendable(const Framing& framing, std::size_t max_frame, std::string_view
 
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame) {
     const auto size = framing.payload_size(bytes);
-    if (!size || framing.typed) return {};
+    if (!size || framing.is_typed) return {};
     for (const Framing& other : framings) {
-        if (other.prefix != framing.prefix || other.little_endian == framing.little_endian)
+        if (other.prefix != framing.prefix ||
+            other.is_little_endian == framing.is_little_endian)
             continue;
         const std::size_t reversed = *other.payload_size(bytes);
         std::string_view rest = bytes;  // what follows the whole messages
@@ -208,7 +209,7 @@ std::string length_hint(const Framing& framing, std::string_view bytes, std::siz
             rest.remove_prefix(other.frame_size(rest));
         if (*size > max_frame ? reversed <= max_frame : rest.empty())
             return "the length prefix reads " + std::to_string(*size) + "; as " +
-                   (other.little_endian ? "little" : "big") + "-endian it reads " +
+                   (other.is_little_endian ? "little" : "big") + "-endian it reads " +
                    std::to_string(reversed) + ": use -f " + std::string(other.name);
     }
     return {};

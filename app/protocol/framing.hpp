@@ -41,11 +41,11 @@ struct Framing {
     std::string_view name;  // argument of -f, if it is_option()
     // End of a message, and of a line of a reply; at most two bytes.
     std::string_view delimiter = {};
-    unsigned prefix = 0;         // size in bytes of the length, including the type if typed
-    bool typed = false;          // the first byte of the prefix is a type; see update_type()
-    bool little_endian = false;  // byte order of the length; big-endian if false
-    std::string_view head = {};  // at most one byte; bytes before it belong to no frame
-    bool in_datagrams = false;   // the transport carries each message in a datagram
+    unsigned prefix = 0;            // size in bytes of the length, including any type
+    bool is_typed = false;          // the first byte of the prefix is a type; see update_type()
+    bool is_little_endian = false;  // byte order of the length; big-endian if false
+    std::string_view head = {};     // at most one byte; bytes before it belong to no frame
+    bool in_datagrams = false;      // the transport carries each message in a datagram
     std::string_view greeting = {};  // sent by the server before the first reply
     // Returns the right reply to a payload. The reply is unframed and as long as the payload.
     // Each byte depends only on the payload byte at the same offset, so that a server can
@@ -61,8 +61,8 @@ struct Framing {
     // the reply to the previous one.
     bool takes_turns = false;
 
-    bool is_option() const { return !in_datagrams && !typed; }
-    bool is_websocket() const { return typed; }
+    bool is_option() const { return !in_datagrams && !is_typed; }
+    bool is_websocket() const { return is_typed; }
     bool has_length() const { return prefix > 0; }
     bool carries_lines() const { return delimiter == "\n" && joins_pieces(); }  // lines of text
     bool has_frames() const { return prefix > 0 || !delimiter.empty(); }
@@ -91,9 +91,9 @@ struct Framing {
     std::size_t frame_size(std::string_view bytes, std::size_t searched = 0) const;
     // Returns none if the length is incomplete, or if the framing has no length.
     std::optional<std::size_t> payload_size(std::string_view fragment) const;
-    // Returns a text that a server sends before the first reply, with a header if typed.
+    // Returns a text that a server sends before the first reply, with a header if `is_typed`.
     std::string banner(std::string_view text) const {
-        return (typed && !text.empty() ? header(text) : "") + std::string(text);
+        return (is_typed && !text.empty() ? header(text) : "") + std::string(text);
     }
     // Returns the end of a sentence, such as "after 2 of 5 bytes".
     std::string fragment_text(std::string_view fragment) const;

@@ -96,7 +96,7 @@ void Session::flush() {
     if (!connected() || dialogue_ || ledger_.flushed()) return;
     const ev::Time now = loop_.read_clock();
     flushed_at_ = now;
-    const bool is_overdue = now - state_since() > options_->greeting_time;
+    const bool is_overdue = now - state_began_at() > options_->greeting_time;
     if (state() == State::open && is_overdue && !ledger_.greeting_possible())
         ledger_.rule_out_greeting();
     if (pending() == 0) progress_.accepted_at = now;
@@ -277,7 +277,7 @@ bool Session::advance_connection() {
 // Opens the session once the handshake is done and the greeting, if any, has arrived.
 bool Session::advance_handshake() {
     if (options_->has_handshake() && !facts_.phases.handshake)
-        facts_.phases.handshake = loop_.read_clock() - state_since();
+        facts_.phases.handshake = loop_.read_clock() - state_began_at();
     if (!ledger_.greeted(stream_->received())) return true;
     attempt_at_ = ev::Time::max();
     set_state(State::open);

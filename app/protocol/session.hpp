@@ -96,13 +96,13 @@ public:
     // With datagrams, unless listening, returns true once the current socket has received
     // something. Until then end() is the refusal of the last socket, if there was a refusal,
     // and a graceful end does not replace it.
-    bool peer_known() const {
+    bool is_peer_known() const {
         return connected() && (!lossy() || options_->listens() || stream_->bytes_read() > 0);
     }
-    std::string phase() const;                            // while connecting, in words
-    ev::Time state_since() const { return entered_at_; }  // when state() began
+    std::string phase() const;                               // while connecting, in words
+    ev::Time state_began_at() const { return entered_at_; }  // when state() began
     const bufio::End& end() const { return end_; }
-    bool out_of_time() const {
+    bool is_out_of_time() const {
         return options_->max_time && state() != State::idle && run_ends_at_ == ev::Time::max();
     }
     // While waiting: number of the next consecutive retry, from 1, and its time.

@@ -126,7 +126,7 @@ void Reporter::lane_ended(std::size_t connection, const Session& session, bool w
     std::string text = end_text(session);
     if (!was_open || exit_status(session.end()) != success) report_attempt(text, !was_open);
     if (is_retrying)
-        text += "; retry in " + duration_text(session.retry_at() - session.state_since());
+        text += "; retry in " + duration_text(session.retry_at() - session.state_began_at());
     if (journal_) journal_->add_event({.reply = {.payload = text}});
     const bool is_shown = load() ? options_.verbose : is_retrying && !options_.quiet;
     if (is_shown || (options_.verbose && is_retrying)) remark(connection, text);

@@ -145,7 +145,7 @@ std::optional<Outgoing> Lines::next() {
     if (left_ == 0) return std::nullopt;
     Session* const session = options_.session;
     if (options_.greeting_wait > ev::Duration::zero()) {
-        const ev::Time greeted_at = session->state_since() + options_.greeting_wait;
+        const ev::Time greeted_at = session->state_began_at() + options_.greeting_wait;
         if (loop_.now() < greeted_at) {
             greeting_timer_.start_at(greeted_at);
             return std::nullopt;

@@ -113,7 +113,7 @@ void Conversation::show(const Event& event, Transcript::WallTime at, Style note_
         // The user answers by hand. The time shown is how long the client took after our last
         // message.
         shown.reply.right = true;
-        if (session_.flushed_at() > session_.state_since())
+        if (session_.flushed_at() > session_.state_began_at())
             shown.reply.round_trip = event.at - session_.flushed_at();
     }
     Transcript::Entry entry{StoredEvent(shown), at, {}, note_style};
@@ -153,7 +153,7 @@ void Conversation::session_changed() {
         for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
     if (has_opened && is_quitting_) session_.finish();
     const bool is_over = session_.state() == State::closed || session_.state() == State::idle;
-    if (is_over && (is_quitting_ || session_.out_of_time())) loop_.stop();
+    if (is_over && (is_quitting_ || session_.is_out_of_time())) loop_.stop();
 }
 
 void Conversation::report_state() {
@@ -171,7 +171,7 @@ void Conversation::report_state() {
     }
     if (state != State::open) return;
     was_retried_ = static_cast<bool>(std::exchange(reported_failure_, {}));
-    if (listens || session_.peer_known())
+    if (listens || session_.is_peer_known())
         add_note((listens ? "connection from " : "connected to ") + session_.address().text(),
                  Style::good);
     else if (!end)  // a refusal of datagrams was already reported
@@ -243,7 +243,7 @@ void Conversation::disconnect() {
 void Conversation::reconnect() {
     if (refuse_without_target()) return;
     const bool has_just_opened =
-        is_open() && loop_.now() - session_.state_since() < reaction_time;
+        is_open() && loop_.now() - session_.state_began_at() < reaction_time;
     if (std::exchange(was_retried_, false) && has_just_opened)
         return add_note("just connected; press F5 again to reconnect", Style::warn);
     is_quitting_ = false;

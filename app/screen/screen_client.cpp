@@ -372,8 +372,8 @@ void ScreenClient::draw() {
     const State state = session().state();
     if (state == State::closed || state == State::idle) return clock_timer_.cancel();
     const ev::Duration unit = state == State::open ? ev::Duration(1s) : ev::Duration(100ms);
-    const ev::Duration elapsed = loop_.now() - session().state_since();
-    clock_timer_.start_at(session().state_since() + (elapsed / unit + 1) * unit);
+    const ev::Duration elapsed = loop_.now() - session().state_began_at();
+    clock_timer_.start_at(session().state_began_at() + (elapsed / unit + 1) * unit);
 }
 
 std::vector<Part> ScreenClient::status() const {

@@ -130,7 +130,7 @@ std::string elapsed_text(ev::Duration duration, int minute_digits) {
 }
 
 std::string state_words(const Session& session, ev::Time now) {
-    const ev::Duration elapsed = now - session.state_since();
+    const ev::Duration elapsed = now - session.state_began_at();
     const std::string limit = "/" + duration_text(session.options().connect_timeout);
     switch (session.state()) {
     case State::dialing:
@@ -138,7 +138,7 @@ std::string state_words(const Session& session, ev::Time now) {
         return session.phase() + " " + tenths_text(elapsed) + limit;
     case State::handshaking: return "handshake " + tenths_text(elapsed);
     case State::open:
-        if (session.peer_known())
+        if (session.is_peer_known())
             return session.peer_half_closed() && !session.options().listens()
                        ? "half-closed (server)"
                        : "up " + elapsed_text(elapsed, 2);
@@ -169,7 +169,7 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
         parts.push_back({std::move(text), priority, style, group});
     };
     const std::string words = " " + ui::printable(state_words(session, now));
-    if (is_open && session.peer_known())
+    if (is_open && session.is_peer_known())
         add(Priority::state, glyph::connected.text() + words,
             session.peer_half_closed() ? Style::status_warn : Style::status);
     else

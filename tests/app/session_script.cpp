@@ -123,8 +123,9 @@ SessionScript::SessionScript(yodel::Session::Options initial) : options(std::mov
     on("refuse",
        [this](const std::string& text) { REQUIRE_FALSE(session->send(bytes(text))); });
     on("peer is known",
-       [this](const std::string&) { await([&] { return session->peer_known(); }); });
-    on("peer is unknown", [this](const std::string&) { REQUIRE_FALSE(session->peer_known()); });
+       [this](const std::string&) { await([&] { return session->is_peer_known(); }); });
+    on("peer is unknown",
+       [this](const std::string&) { REQUIRE_FALSE(session->is_peer_known()); });
     for (const std::string method : {"destroy", "disconnect", "pause"})
         setting(method + " when", [this, method](const std::string& event) {
             trigger_ = event;

@@ -365,10 +365,10 @@ private:
 
     void check_deadlines() {
         const Session::Options& options = plan_.client;
-        if (options.max_time && !session_->out_of_time() && connected_at_ != ev::Time::max())
+        if (options.max_time && !session_->is_out_of_time() && connected_at_ != ev::Time::max())
             overdue(connected_at_ + *options.max_time, "of all");
         if (state_ == State::dialing || state_ == State::handshaking)
-            overdue(session_->state_since() + options.connect_timeout, "to connect");
+            overdue(session_->state_began_at() + options.connect_timeout, "to connect");
         if (state_ == State::waiting) overdue(session_->retry_at(), "to try again");
         if (!lasts() || paused_) return;
         if (options.idle_timeout) overdue(progress_at_ + *options.idle_timeout, "of idleness");

@@ -36,7 +36,7 @@ int run(ev::Loop& loop, LoadOptions options, int& signo) {
     // In the background, the page would stop a run that needs no terminal.
     const bool has_page = !options.line.has("no-tui") && !options.json() &&
                           !run.probe_interval && !options.reads_stdin() &&
-                          !ui::in_background(STDIN_FILENO);
+                          !ui::is_in_background(STDIN_FILENO);
     if (has_page && can_use_screen_or_warn())
         options.page = [&loop](RunDisplay::Owner& owner) {
             return std::make_unique<LoadScreen>(loop, owner);

@@ -66,7 +66,7 @@ public:
         check_output();
         const PortFile file(options_.port_file, port_file_text_);
         give_up_rights();  // before the first byte of a peer
-        diagnostics().set_timestamps();
+        diagnostics().enable_timestamps();
         loop_.run();
         check_output();
     }

@@ -87,7 +87,7 @@ bool is_broadcast_or_multicast(const Address& address) {
     return ::connect(socket.get(), probe.get(), probe.size) != 0 && errno == EACCES;
 }
 
-bool same_host(const Address& a, const Address& b) {
+bool is_same_host(const Address& a, const Address& b) {
     if (a.family() != b.family()) return false;
     if (a.family() == AF_INET) return as_ipv4(a).sin_addr.s_addr == as_ipv4(b).sin_addr.s_addr;
     return a.family() == AF_INET6 &&

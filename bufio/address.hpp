@@ -32,7 +32,7 @@ struct Address {
 
 bool is_broadcast_or_multicast(const Address& address);
 
-bool same_host(const Address& a, const Address& b);  // ignores the ports; false for paths
+bool is_same_host(const Address& a, const Address& b);  // ignores the ports; false for paths
 
 bool is_non_socket_file(const Address& address);
 

@@ -65,16 +65,16 @@ void Buffer::release() {
 // is copied once, instead of being moved to the front first and then copied by realloc().
 void Buffer::relocate(std::size_t capacity) {
     const std::size_t count = size();
-    const bool copies = begin_ > 0 && capacity != capacity_ && count < min_moved;
-    if (!copies) {
+    const bool needs_copy = begin_ > 0 && capacity != capacity_ && count < min_moved;
+    if (!needs_copy) {
         if (begin_ > 0) std::memmove(memory_, memory_ + begin_, count);
         begin_ = 0;
         end_ = count;
     }
     if (capacity == capacity_) return;
-    void* const other = std::realloc(copies ? nullptr : memory_, capacity);
+    void* const other = std::realloc(needs_copy ? nullptr : memory_, capacity);
     if (!other) throw std::bad_alloc();
-    if (copies) {
+    if (needs_copy) {
         std::memcpy(other, memory_ + begin_, count);
         std::free(memory_);
         begin_ = 0;

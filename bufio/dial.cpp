@@ -73,8 +73,8 @@ LookupResult look_up(const Endpoint& endpoint) {
 }
 
 struct Lookup::Shared {
-    LookupResult result;  // written by the thread, and read by the loop once it is `ready`
-    std::atomic<bool> ready = false;
+    LookupResult result;  // written by the thread, and read by the loop once it is `is_ready`
+    std::atomic<bool> is_ready = false;
     ev::Pipe pipe;  // wakes the loop
 };
 
@@ -83,7 +83,7 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
       watch_(loop, shared_->pipe.fd(), ev::readable,
              [this, done = std::move(done)](ev::Events events) {
                  if (events & ev::error) ev::fail(EBADF, "poll");  // else it would wait forever
-                 assert(shared_->ready);
+                 assert(shared_->is_ready);
                  watch_.want(ev::none);
                  done(std::move(shared_->result));
              }) {
@@ -93,7 +93,7 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
         } catch (const std::bad_alloc&) {
             shared->result.error = "out of memory";  // too short to need an allocation
         }
-        shared->ready = true;
+        shared->is_ready = true;
         shared->pipe.wake();
     }).detach();
 }
@@ -173,7 +173,7 @@ Dialer::~Dialer() {
 std::string Dialer::phase() const {
     if (endpoint_.acceptor) return "listening " + endpoint_.acceptor->address().text();
     if (attempts_.empty()) return "resolving";
-    return "connecting " + attempts_[next_ - 1].address.text();
+    return "connecting " + attempts_[next_attempt_ - 1].address.text();
 }
 
 void Dialer::begin() {
@@ -257,8 +257,8 @@ void Dialer::try_next() {
     const auto in_progress =
         std::count_if(attempts_.begin(), attempts_.end(),
                       [](const Attempt& each) { return static_cast<bool>(each.socket); });
-    while (next_ < attempts_.size() && in_progress < max_attempts) {
-        Attempt& attempt = attempts_[next_++];
+    while (next_attempt_ < attempts_.size() && in_progress < max_attempts) {
+        Attempt& attempt = attempts_[next_attempt_++];
         if (const End failure = start(attempt)) {
             add_failure(attempt.address, failure);
             continue;
@@ -266,7 +266,7 @@ void Dialer::try_next() {
         // If the attempt has already succeeded, the next turn finds the socket writable.
         attempt.watch = ev::Watch(loop_, attempt.socket.get(), ev::writable,
                                   [this, &attempt](ev::Events) { on_writable(attempt); });
-        if (next_ < attempts_.size()) next_attempt_timer_.start(attempt_delay);
+        if (next_attempt_ < attempts_.size()) next_attempt_timer_.start(attempt_delay);
         return;
     }
     if (in_progress > 0) return;

@@ -109,7 +109,7 @@ private:
     std::optional<Lookup> lookup_;
     std::vector<Address> sources_;   // local addresses to connect from; if empty, any
     std::vector<Attempt> attempts_;  // one for each address, in order; must not move
-    std::size_t next_ = 0;           // index of the first address not yet tried
+    std::size_t next_attempt_ = 0;   // index of the first address not yet tried
     std::string failures_text_;
     std::size_t refused_attempts_ = 0;
     ev::Timer start_timer_;         // calls begin() from the loop

@@ -19,7 +19,7 @@ public:
     ~OwnedPath();
     OwnedPath(const OwnedPath&) = delete;
     void own(std::string path);  // of a file or socket that was just made
-    void renamed(std::string path) { path_ = std::move(path); }  // the file's new path
+    void set_path(std::string path) { path_ = std::move(path); }  // the file's new path
 
 private:
     std::string path_;  // empty if there is none

@@ -82,7 +82,7 @@ void ask_for_local_address(int fd, int family) {
     if (family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on);
 }
 
-// Sets the datagram's local host and `to_group`, but not the local port.
+// Sets the datagram's local host and `is_to_group`, but not the local port.
 void read_local_address(msghdr& header, Datagram& datagram) {
     for (cmsghdr* each = CMSG_FIRSTHDR(&header); each; each = CMSG_NXTHDR(&header, each)) {
         if (each->cmsg_level == IPPROTO_IP && each->cmsg_type == IP_PKTINFO) {
@@ -92,8 +92,8 @@ void read_local_address(msghdr& header, Datagram& datagram) {
             std::memcpy(&info, CMSG_DATA(each), sizeof info);
             auto& in = reinterpret_cast<sockaddr_in&>(datagram.local.storage);
             in.sin_addr = info.ipi_addr;
-            datagram.to_group = datagram.local.is_multicast() ||
-                                info.ipi_addr.s_addr != info.ipi_spec_dst.s_addr;
+            datagram.is_to_group = datagram.local.is_multicast() ||
+                                   info.ipi_addr.s_addr != info.ipi_spec_dst.s_addr;
             in.sin_addr = info.ipi_spec_dst;
         }
         if (each->cmsg_level == IPPROTO_IPV6 && each->cmsg_type == IPV6_PKTINFO) {
@@ -103,7 +103,7 @@ void read_local_address(msghdr& header, Datagram& datagram) {
             in6.sin6_addr = info.ipi6_addr;
             // A link-local address needs its interface.
             if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr)) in6.sin6_scope_id = info.ipi6_ifindex;
-            datagram.to_group = datagram.local.is_multicast();
+            datagram.is_to_group = datagram.local.is_multicast();
         }
     }
 }
@@ -272,7 +272,7 @@ std::span<const Datagram> PacketSocket::receive() {
         datagram.bytes = {batch.slots.get() + i * slot_size, batch.headers[i].msg_len};
         datagram.peer.size = batch.headers[i].msg_hdr.msg_namelen;
         datagram.local = address_;
-        datagram.to_group = false;
+        datagram.is_to_group = false;
         read_local_address(batch.headers[i].msg_hdr, datagram);
     }
     return {batch.datagrams.data(), static_cast<std::size_t>(count)};

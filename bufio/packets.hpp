@@ -18,9 +18,9 @@ constexpr std::size_t max_datagram = 65507;
 
 struct Datagram {  // received
     std::string_view bytes;
-    Address peer;           // its sender
-    Address local;          // the local address it was sent to; the wildcard if unknown
-    bool to_group = false;  // sent to a broadcast or multicast address
+    Address peer;              // its sender
+    Address local;             // the local address it was sent to; the wildcard if unknown
+    bool is_to_group = false;  // sent to a broadcast or multicast address
 };
 
 // A datagram to send. Only a bound socket needs the addresses. A socket bound to a wildcard

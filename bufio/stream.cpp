@@ -111,7 +111,8 @@ void Stream::consume(std::size_t count) {
 }
 
 bool Stream::write(std::string_view bytes) {
-    if (ended_ || finishing_ || bytes.size() > output_.limit() - output_.size()) return false;
+    if (has_ended_ || is_finishing_ || bytes.size() > output_.limit() - output_.size())
+        return false;
     if (handshake_done_ && !output_failed_ && output_.empty()) write_to_transport(bytes);
     output_.append(bytes);
     update_interest();
@@ -119,7 +120,7 @@ bool Stream::write(std::string_view bytes) {
 }
 
 void Stream::ping() {
-    if (!is_open() || finishing_ || output_failed_) return;
+    if (!is_open() || is_finishing_ || output_failed_) return;
     transport_->ping();
     std::string_view nothing;
     if (output_.empty()) write_to_transport(nothing);
@@ -138,16 +139,16 @@ void Stream::pause_reading(bool paused) {
 }
 
 void Stream::finish() {
-    if (ended_ || finishing_) return;
-    finishing_ = true;
+    if (has_ended_ || is_finishing_) return;
+    is_finishing_ = true;
     if (handshake_done_ && !output_failed_ && output_.empty()) close_output();
     update_interest();
 }
 
 void Stream::finish(ev::Duration max_wait) {
     finish();
-    if (ended_) return;
-    if (!resuming()) timer_.start(max_wait);
+    if (has_ended_) return;
+    if (!is_resuming()) timer_.start(max_wait);
     finish_by_ = loop_.after(max_wait);
 }
 
@@ -184,7 +185,7 @@ std::uint64_t Stream::change_count() const {
 // an error.
 void Stream::on_events(ev::Events events) {
     const std::uint64_t before = change_count();
-    if (!handshake_done_ && !ended_) {
+    if (!handshake_done_ && !has_ended_) {
         handshake();
         if (wants_input()) read();  // bytes may have arrived with the handshake
         return notify_of_change(before);
@@ -204,7 +205,7 @@ void Stream::handshake() {
     case IoStatus::done:
         handshake_done_ = true;
         transport_has_buffered_input_ = transport_->buffers_input();
-        if (!output_.empty() || finishing_) flush();
+        if (!output_.empty() || is_finishing_) flush();
         break;
     case IoStatus::wants_read: handshake_waits_for_ = ev::readable; break;
     case IoStatus::wants_write: handshake_waits_for_ = ev::writable; break;
@@ -250,7 +251,7 @@ void Stream::flush() {
     output_.consume(output_.size() - rest.size());
     if (!output_.empty() || output_failed_) return;
     if (output_.capacity() > max_idle_capacity) output_.release();
-    if (finishing_) close_output();
+    if (is_finishing_) close_output();
 }
 
 // Writes the bytes that the system accepts, at most max_write, and leaves the rest in `bytes`.
@@ -288,8 +289,8 @@ void Stream::end_if_both_closed() {
 // Does nothing if the stream has already ended. The event in progress notifies the owner, or
 // else the timer does.
 void Stream::end_with(End end) {
-    if (ended_) return;
-    ended_ = true;
+    if (has_ended_) return;
+    has_ended_ = true;
     if (!input_rejected_) end_ = std::move(end);
     finish_by_ = ev::Time::max();
     timer_.start(ev::Duration::zero());
@@ -307,13 +308,13 @@ void Stream::on_timer() {
 // Ignores the water marks after a failure to send. Only bytes that the system already holds can
 // still arrive, and the owner may consume nothing while it waits for space in the output.
 bool Stream::wants_input() const {
-    return handshake_done_ && !ended_ && !input_ended_ && !reading_paused_ &&
-           (!above_high_water_ || output_failed_);
+    return handshake_done_ && !has_ended_ && !input_ended_ && !reading_paused_ &&
+           (!is_above_high_water_ || output_failed_);
 }
 
 bool Stream::wants_output() const {
-    return handshake_done_ && !ended_ && !output_failed_ && !output_closed_ &&
-           (!output_.empty() || finishing_ || transport_->buffers_output());
+    return handshake_done_ && !has_ended_ && !output_failed_ && !output_closed_ &&
+           (!output_.empty() || is_finishing_ || transport_->buffers_output());
 }
 
 // Decides what the stream waits for. Called after every change of state. A stream with nothing
@@ -323,25 +324,25 @@ void Stream::update_interest() {
     std::size_t high = limits_.input_high;
     if (min_readable_ > limits_.input_low) high = std::max(high, min_readable_ + read_size);
     const std::size_t low = std::max(limits_.input_low, min_readable_);
-    above_high_water_ = received().size() > (above_high_water_ ? low : high);
-    ev::Events wanted = handshake_done_ || ended_ ? ev::none : handshake_waits_for_;
+    is_above_high_water_ = received().size() > (is_above_high_water_ ? low : high);
+    ev::Events wanted = handshake_done_ || has_ended_ ? ev::none : handshake_waits_for_;
     if (wants_input()) wanted |= read_waits_for_;
     if (wants_output()) wanted |= write_waits_for_;
-    if (!wanted && input_ended_ && !ended_) wanted = ev::hangup;
+    if (!wanted && input_ended_ && !has_ended_) wanted = ev::hangup;
     watch_.want(wanted);
-    if ((transport_has_buffered_input_ || output_failed_) && wants_input() && !resuming())
+    if ((transport_has_buffered_input_ || output_failed_) && wants_input() && !is_resuming())
         timer_.start(ev::Duration::zero());
 }
 
 // Also reports an end that a call of the owner has caused.
 void Stream::notify_of_change(std::uint64_t before) {
     handshake_reported_ = handshake_done_;
-    if (ended_ || change_count() != before) return notify();
+    if (has_ended_ || change_count() != before) return notify();
     update_interest();
 }
 
 void Stream::notify() {
-    if (ended_) timer_.cancel();  // stream_changed() reports the end
+    if (has_ended_) timer_.cancel();  // stream_changed() reports the end
     const Lifetime::Watch life(lifetime_);
     owner_.stream_changed(*this);
     if (life.expired()) return;

@@ -116,15 +116,15 @@ public:
     void abort();  // ends the stream now: pending output is lost, and the peer sees a reset
 
     bool handshake_done() const { return handshake_reported_; }
-    bool is_open() const { return handshake_done_ && !ended_; }
-    bool finishing() const { return finishing_; }
+    bool is_open() const { return handshake_done_ && !has_ended_; }
+    bool is_finishing() const { return is_finishing_; }
     bool output_failed() const { return output_failed_; }
     bool output_closed() const { return output_closed_; }
     bool input_ended() const { return input_ended_ || input_rejected_; }
     // The reason for which the transport rejected the input, or Reason::none. Later input is
     // discarded. The owner should finish the stream, which then ends for this reason.
     const End& rejection() const { return input_rejected_ ? end_ : no_end; }
-    const End& end() const { return ended_ ? end_ : no_end; }
+    const End& end() const { return has_ended_ ? end_ : no_end; }
     const TlsFacts* tls() const { return transport_->tls(); }
     // For queries, such as tcp_facts(); not for reading, writing or waiting.
     int descriptor() const { return transport_->descriptor(); }
@@ -142,7 +142,7 @@ private:
     void end_if_both_closed();
     void end_with(End end);
     void on_timer();
-    bool resuming() const { return timer_.pending() && timer_.deadline() != finish_by_; }
+    bool is_resuming() const { return timer_.pending() && timer_.deadline() != finish_by_; }
     bool wants_input() const;
     bool wants_output() const;
     void update_interest();
@@ -171,13 +171,13 @@ private:
     ev::Events write_waits_for_ = ev::writable;  // the direction that the next write waits for
     bool handshake_done_ = false;
     bool handshake_reported_ = false;            // true also if there was no handshake
-    bool above_high_water_ = false;              // until the input falls to the low-water mark
+    bool is_above_high_water_ = false;           // until the input falls to the low-water mark
     bool transport_has_buffered_input_ = false;  // which poll cannot see
     bool reading_paused_ = false;
     bool input_ended_ = false;
     bool input_rejected_ = false;
-    bool ended_ = false;
-    bool finishing_ = false;
+    bool has_ended_ = false;
+    bool is_finishing_ = false;
     bool output_failed_ = false;
     bool output_closed_ = false;
 };

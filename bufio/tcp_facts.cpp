@@ -24,9 +24,9 @@ std::optional<TcpFacts> tcp_facts(int socket) {
                    .retransmits = info.tcpi_total_retrans,
                    .mss = info.tcpi_snd_mss,
                    .cwnd = info.tcpi_snd_cwnd};
-    const bool measured = info.tcpi_min_rtt != 0 &&
-                          info.tcpi_min_rtt != std::numeric_limits<std::uint32_t>::max();
-    if (measured) facts.min_rtt = std::chrono::microseconds(info.tcpi_min_rtt);
+    const bool is_measured = info.tcpi_min_rtt != 0 &&
+                             info.tcpi_min_rtt != std::numeric_limits<std::uint32_t>::max();
+    if (is_measured) facts.min_rtt = std::chrono::microseconds(info.tcpi_min_rtt);
     return facts;
 }
 

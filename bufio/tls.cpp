@@ -161,7 +161,7 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
     int seconds = 0;  // in addition to the days, with the same sign
     ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(certificate));
     facts.days_left = days;
-    facts.expired = days < 0 || seconds < 0;
+    facts.is_expired = days < 0 || seconds < 0;
     facts.pin = pin_of(X509_get0_pubkey(certificate));
     facts.chain.clear();
     const int count = sk_X509_num(chain);
@@ -207,9 +207,9 @@ void add_fault(TlsFacts& facts, int error, int depth, const X509* certificate,
                    ", whose certificate " + text;
         is_untrusted = error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT;
     }
-    if (facts.untrusted && is_untrusted) return;  // implied by an earlier fault
-    facts.untrusted |= is_untrusted;
-    facts.incomplete_chain |= lacks_issuer;
+    if (facts.is_untrusted && is_untrusted) return;  // implied by an earlier fault
+    facts.is_untrusted |= is_untrusted;
+    facts.has_incomplete_chain |= lacks_issuer;
     ++facts.fault_count;
     if (facts.fault_count > max_faults) return;
     facts.faults_text += (facts.faults_text.empty() ? "" : "; it also ") + text;
@@ -257,19 +257,19 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
         !must_not_block && Fd(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
     if (!may_ask)
         SSL_CTX_set_default_passwd_cb(context, [](char*, int, int, void*) { return -1; });
-    const bool loaded =
+    const bool is_loaded =
         SSL_CTX_use_PrivateKey_file(context, key_file.c_str(), SSL_FILETYPE_PEM) == 1;
-    if (!loaded && !may_ask &&
+    if (!is_loaded && !may_ask &&
         ERR_GET_REASON(ERR_peek_error()) == ERR_R_INTERRUPTED_OR_CANCELLED)
         refuse("key " + key_file + " is encrypted, and " +
                (must_not_block ? "a reload can't ask for its pass phrase"
                                : "there is no terminal to ask for its pass phrase"));
     // OpenSSL already compares the key with the certificate when it loads a key of the same
     // type.
-    const bool matches = loaded ? SSL_CTX_check_private_key(context) == 1
-                                : ERR_GET_LIB(ERR_peek_error()) != ERR_LIB_X509;
+    const bool matches = is_loaded ? SSL_CTX_check_private_key(context) == 1
+                                   : ERR_GET_LIB(ERR_peek_error()) != ERR_LIB_X509;
     if (!matches) refuse("key " + key_file + " does not match certificate " + file);
-    if (!loaded) refuse("key " + key_file + load_problem_text("private key"));
+    if (!is_loaded) refuse("key " + key_file + load_problem_text("private key"));
 }
 
 constexpr char trusted_prefix[] = "trusted certificates ";
@@ -382,9 +382,9 @@ TlsContext TlsContext::server(const TlsServerOptions& options) {
 
 bool TlsContext::knows_groups(const std::string& list) {
     const SslCtx context(check_allocated(SSL_CTX_new(TLS_client_method())));
-    const bool known = SSL_CTX_set1_groups_list(context.get(), list.c_str()) == 1;
+    const bool is_known = SSL_CTX_set1_groups_list(context.get(), list.c_str()) == 1;
     ERR_clear_error();
-    return known;
+    return is_known;
 }
 
 std::string TlsContext::pin() const {

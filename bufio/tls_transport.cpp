@@ -341,12 +341,12 @@ private:
         const int error = SSL_get_error(ssl_.get(), result);
         if (error == SSL_ERROR_WANT_READ) return {IoStatus::wants_read};
         if (error == SSL_ERROR_WANT_WRITE) return {IoStatus::wants_write};
-        const bool closed = error == SSL_ERROR_ZERO_RETURN;
-        if (closed && reason == Reason::receive) return {IoStatus::end_of_input};
+        const bool is_closed = error == SSL_ERROR_ZERO_RETURN;
+        if (is_closed && reason == Reason::receive) return {IoStatus::end_of_input};
         // SSL_ERROR_SYSCALL without an errno is a failure of OpenSSL itself, such as a lack of
         // memory.
         if (socket_error_ == 0 || error == SSL_ERROR_SSL)
-            return fail(protocol_end(reason, closed));
+            return fail(protocol_end(reason, is_closed));
         if (!handshake_done_)
             return fail(system_end(Reason::handshake_interrupted,
                                    "the TLS handshake failed:", socket_error_));
@@ -355,7 +355,7 @@ private:
             reason, is_read ? "receiving failed:" : "sending failed:", socket_error_));
     }
 
-    End protocol_end(Reason reason, bool closed) {
+    End protocol_end(Reason reason, bool is_closed) {
         const TlsFailure failure = take_failure();
         if (failure.code == SSL_R_CERTIFICATE_VERIFY_FAILED && !options().pins.empty())
             return {Reason::pin, By::us, "the public key of",
@@ -366,7 +366,7 @@ private:
             return {Reason::certificate, By::us,
                     is_client_ ? "the certificate of" : "the client's certificate",
                     (is_client_ ? host_ + " " : "") + facts_.faults_text};
-        if (closed || failure.code == SSL_R_UNEXPECTED_EOF_WHILE_READING)
+        if (is_closed || failure.code == SSL_R_UNEXPECTED_EOF_WHILE_READING)
             return {handshake_done_ ? Reason::truncated : Reason::handshake_interrupted,
                     By::peer,
                     handshake_done_ ? "closed the connection without a TLS close_notify"
@@ -414,9 +414,9 @@ private:
         unsigned int size = 0;
         SSL_get0_alpn_selected(ssl, &protocol, &size);
         facts_.alpn.assign(reinterpret_cast<const char*>(protocol), size);
-        facts_.resumed = SSL_session_reused(ssl) == 1;
+        facts_.is_resumed = SSL_session_reused(ssl) == 1;
         const X509* const certificate = SSL_get0_peer_certificate(ssl);
-        if (!facts_.resumed || !certificate) return;
+        if (!facts_.is_resumed || !certificate) return;
         // The certificate was verified when the session began.
         describe_certificate(facts_, certificate, SSL_get_peer_cert_chain(ssl));
         add_fault(facts_, static_cast<int>(SSL_get_verify_result(ssl)), 0, certificate, host_);

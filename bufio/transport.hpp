@@ -68,15 +68,15 @@ struct TlsFacts {
     std::string subject;  // subject of the peer's certificate; empty if there is none
     std::string issuer;
     std::string not_after;           // ISO date
-    bool expired = false;            // not_after has passed
+    bool is_expired = false;         // not_after has passed
     long days_left = 0;              // whole days until not_after; negative after it
     std::vector<std::string> chain;  // each certificate sent, the peer's own first
     std::string pin;                 // sha256//BASE64 of the peer's public key
-    std::string faults_text;  // the first faults of the certificate; empty if it is accepted
-    int fault_count = 0;      // includes faults that faults_text omits
-    bool untrusted = false;   // not issued by a trusted authority
-    bool incomplete_chain = false;  // untrusted, and the issuer's certificate was not sent
-    bool resumed = false;           // the session was resumed
+    std::string faults_text;    // the first faults of the certificate; empty if it is accepted
+    int fault_count = 0;        // includes faults that faults_text omits
+    bool is_untrusted = false;  // not issued by a trusted authority
+    bool has_incomplete_chain = false;  // untrusted, and the issuer's certificate was not sent
+    bool is_resumed = false;            // the session was resumed
     std::size_t unanswered_hello_size = 0;  // bytes of our ClientHello; 0 once answered
     bool has_default_groups = true;         // no option chose the key exchange groups
 };

@@ -11,9 +11,9 @@
 namespace ev {
 
 Time Loop::now() const {
-    if (!in_turn_) return clock_();
-    if (!turn_time_) turn_time_ = clock_();
-    return *turn_time_;
+    if (!is_in_turn_) return clock_();
+    if (!read_at_) read_at_ = clock_();
+    return *read_at_;
 }
 
 Time Loop::after(Duration delay) const {
@@ -22,9 +22,9 @@ Time Loop::after(Duration delay) const {
 }
 
 bool Loop::step(Duration max_wait) {
-    assert(!in_turn_ && "step() was called from a callback");
+    assert(!is_in_turn_ && "step() was called from a callback");
     const Time deadline = timers_.begin_turn();
-    if (std::exchange(stopping_, false) || (watches_ == 0 && timers_.empty())) return false;
+    if (std::exchange(is_stopping_, false) || (watches_ == 0 && timers_.empty())) return false;
 
     // If one to four descriptors are ready, the timers use the clock reading from before the
     // wait, which saves a second reading. The deadline has probably not passed; if it has, the
@@ -41,12 +41,12 @@ bool Loop::step(Duration max_wait) {
     if (max_wait > Duration::zero() && (ready_.empty() || ready_.size() > 4)) wait_at.reset();
 
     const auto end = [](Loop* loop) {  // runs even if a callback throws
-        loop->in_turn_ = false;
+        loop->is_in_turn_ = false;
         loop->delete_destroyed();
     };
     const std::unique_ptr<Loop, decltype(end)> turn(this, end);
-    in_turn_ = true;
-    turn_time_.reset();
+    is_in_turn_ = true;
+    read_at_.reset();
     if (signals_) serve_signals();
     for (const auto& [watch, found] : ready_) {
         // An earlier callback of this turn may have destroyed the watch or changed its
@@ -61,16 +61,16 @@ bool Loop::step(Duration max_wait) {
     }
     // Timers are served last, because descriptor callbacks may have restarted or canceled them.
     if (deadline != Time::max()) {
-        const Time fire_at = wait_at && !turn_time_ ? *wait_at : now();
+        const Time fire_at = wait_at && !read_at_ ? *wait_at : now();
         while (auto* const timer = timers_.pop_due(fire_at)) timer->callback();
     }
-    return !std::exchange(stopping_, false);
+    return !std::exchange(is_stopping_, false);
 }
 
 // Frees destroyed objects, but not during a turn, which may still refer to them. Freeing a
 // callback can destroy other objects and so call delete_destroyed() again.
 void Loop::delete_destroyed() {
-    while (graveyard_ && !in_turn_) {
+    while (graveyard_ && !is_in_turn_) {
         const std::unique_ptr<Object> dead(graveyard_);
         graveyard_ = dead->next_dead;
     }
@@ -89,11 +89,11 @@ void Loop::Object::Bury::operator()(Object* object) const noexcept {
 struct Signals {
     explicit Signals(Backend& backend) { backend.set(registration, readable); }
     void wake() {
-        raised = true;
+        is_raised = true;
         pipe.wake();
     }
 
-    std::atomic<bool> raised = false;
+    std::atomic<bool> is_raised = false;
     Pipe pipe;
     Registration registration{[](Events events) {  // serve_signals() drains the pipe
                                   if (events & error) fail(EBADF, "poll");
@@ -107,7 +107,7 @@ namespace {
 // thread of the owner's loop uses the members that are not atomic.
 struct Slot {
     std::atomic<Signals*> owner = nullptr;  // null if no Signal has this number
-    std::atomic<bool> raised = false;
+    std::atomic<bool> is_raised = false;
     const Signal::Callback* callback = nullptr;
     struct sigaction previous {};  // the disposition to restore
 };
@@ -115,7 +115,7 @@ Slot slots[65];  // by signal number; 0 is unused
 
 void handle(int signo) {
     const int saved = errno;
-    slots[signo].raised = true;
+    slots[signo].is_raised = true;
     // Another thread may be destroying the Signal.
     if (Signals* const owner = slots[signo].owner) owner->wake();
     errno = saved;
@@ -151,7 +151,7 @@ struct Signal::State final : Loop::Object {
     }
     void stop() override {
         ::sigaction(signo, &slots[signo].previous, nullptr);
-        slots[signo].raised = false;
+        slots[signo].is_raised = false;
         slots[signo].owner = nullptr;
         --loop.watches_;
     }
@@ -161,10 +161,10 @@ struct Signal::State final : Loop::Object {
 };
 
 void Loop::serve_signals() {
-    if (!signals_->raised.exchange(false)) return;
+    if (!signals_->is_raised.exchange(false)) return;
     signals_->pipe.drain();
     for (Slot& slot : slots) {
-        if (slot.owner != signals_.get() || !slot.raised.exchange(false)) continue;
+        if (slot.owner != signals_.get() || !slot.is_raised.exchange(false)) continue;
         signals_->wake();  // if the callback throws, the next turn serves the other signals
         (*slot.callback)();
     }

@@ -77,7 +77,7 @@ public:
     bool step(Duration max_wait = Duration::max());
     // Makes the current step() return false at the end of its turn. Between turns, or if an
     // exception ends the turn, the next step() returns false instead, without any callback.
-    void stop() { stopping_ = true; }
+    void stop() { is_stopping_ = true; }
 
     Time now() const;  // all calls in a turn's callbacks return the time of the first call
     Time read_clock() const { return clock_(); }
@@ -98,9 +98,9 @@ private:
     std::shared_ptr<struct Signals> signals_;  // null before the first Signal
     Object* graveyard_ = nullptr;              // objects destroyed in this turn
     std::vector<Readiness> ready_;             // found by the turn's wait
-    mutable std::optional<Time> turn_time_;    // the turn's time, once the clock has been read
-    bool in_turn_ = false;
-    bool stopping_ = false;
+    mutable std::optional<Time> read_at_;      // the turn's time, once the clock has been read
+    bool is_in_turn_ = false;
+    bool is_stopping_ = false;
 };
 
 auto& state_of(const auto& owner) {

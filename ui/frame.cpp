@@ -54,7 +54,7 @@ void append(Row& row, std::string_view text, Style style) {
 void append_escaped(Row& row, std::string_view bytes, Style style) {
     Cells cells(bytes);
     while (const std::optional<Cell> cell = cells.next())
-        append(row, cell->text, cell->escaped ? Style::escaped : style);
+        append(row, cell->text, cell->is_escaped ? Style::escaped : style);
 }
 
 int display_width(const Row& row) {
@@ -86,7 +86,7 @@ void Layout::put(const Row& spans, Wrap wrap) {
 
 void Layout::put(std::string_view bytes, Style style, const Marks& marks, Wrap wrap) {
     Cells cells(bytes);
-    bool after_emoji = false;
+    bool is_after_emoji = false;
     while (const std::optional<Cell> cell = cells.next()) {
         const char mark = strongest_mark(marks, cell->begin, cell->end);
         const bool is_newline = bytes[cell->end - 1] == '\n';
@@ -94,8 +94,8 @@ void Layout::put(std::string_view bytes, Style style, const Marks& marks, Wrap w
         // design.
         const bool is_joiner =
             cell->text == "\\ufe0e" || cell->text == "\\ufe0f" || cell->text == "\\u200d";
-        if (after_emoji && cell->escaped && is_joiner && mark == 0) continue;
-        after_emoji = !cell->escaped && is_emoji(decode(bytes, cell->begin).value);
+        if (is_after_emoji && cell->is_escaped && is_joiner && mark == 0) continue;
+        is_after_emoji = !cell->is_escaped && is_emoji(decode(bytes, cell->begin).value);
         if (wrap == Wrap::words && wraps_at(bytes, cell->begin)) break_row();
         if (wrap == Wrap::words && used_ == width_ && cell->text == " ")
             ++units_;  // a blank between two rows is not shown
@@ -132,7 +132,7 @@ bool Layout::wraps_at(std::string_view text, std::size_t at) const {
 
 void Layout::put(const Cell& cell, Style style) {
     const auto width = static_cast<std::size_t>(cell.width);
-    if (cell.escaped) {
+    if (cell.is_escaped) {
         if (style != Style::bad_byte) style = Style::escaped;
         for (const char c : cell.text) put_unit({&c, 1}, 1, style);
     } else if (width > width_ - indent_) {

@@ -50,7 +50,7 @@ struct Frame {
     std::vector<Row> rows;
     int cursor_row = 0;
     int cursor_column = 0;
-    bool cursor_shown = false;
+    bool is_cursor_shown = false;
 };
 
 // Appends visible text, to the last span if the style is the same, else as a new span.

@@ -52,8 +52,8 @@ struct Chord {
 
 struct Key {
     Chord chord;
-    std::string text;        // the bytes that a character or a paste inserts; else empty
-    bool truncated = false;  // a paste exceeded the limit
+    std::string text;           // the bytes that a character or a paste inserts; else empty
+    bool is_truncated = false;  // a paste exceeded the limit
 
     bool operator==(const Key&) const = default;
 };

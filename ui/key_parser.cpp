@@ -29,7 +29,7 @@ const Parsed incomplete{};
 
 Parsed pressed(std::size_t size, Chord chord) { return {size, Key{chord, {}, false}}; }
 
-Parsed parse(std::string_view bytes, bool is_whole, bool after_esc = false);
+Parsed parse(std::string_view bytes, bool is_whole, bool is_after_esc = false);
 
 Parsed parse_control(char c) {
     switch (c) {
@@ -288,7 +288,7 @@ Parsed skip_answer(std::string_view bytes) {
     return {bytes[at + 1] == '\\' ? at + 2 : at};
 }
 
-Parsed parse_escape(std::string_view bytes, bool is_whole, bool after_esc) {
+Parsed parse_escape(std::string_view bytes, bool is_whole, bool is_after_esc) {
     if (bytes.size() == 1) return is_whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
     // True if ESC and the next byte are a key with Alt, because no byte follows that could
     // continue a sequence.
@@ -297,7 +297,7 @@ Parsed parse_escape(std::string_view bytes, bool is_whole, bool after_esc) {
     if (bytes[1] == 'O' && !is_alt_key) return parse_ss3(bytes);
     if (answer_introducers.find(bytes[1]) != answer_introducers.npos && !is_alt_key)
         return skip_answer(bytes);
-    if (bytes[1] == esc && after_esc) return pressed(1, plain(KeyCode::escape));
+    if (bytes[1] == esc && is_after_esc) return pressed(1, plain(KeyCode::escape));
     Parsed parsed = parse(bytes.substr(1), is_whole, true);
     if (parsed.size == 0) return incomplete;
     if (!parsed.key) return pressed(1, plain(KeyCode::escape));  // Esc before an answer
@@ -305,10 +305,10 @@ Parsed parse_escape(std::string_view bytes, bool is_whole, bool after_esc) {
 }
 
 // Returns the key at the beginning of `bytes`. With `is_whole`, no more bytes will follow. With
-// `after_esc`, an ESC precedes the bytes.
-Parsed parse(std::string_view bytes, bool is_whole, bool after_esc) {
+// `is_after_esc`, an ESC precedes the bytes.
+Parsed parse(std::string_view bytes, bool is_whole, bool is_after_esc) {
     const char first = bytes[0];
-    if (first == esc) return parse_escape(bytes, is_whole, after_esc);
+    if (first == esc) return parse_escape(bytes, is_whole, is_after_esc);
     return is_control(first) ? parse_control(first) : parse_character(bytes);
 }
 
@@ -326,28 +326,28 @@ std::string cr_to_lf(std::string_view text) {
 }  // namespace
 
 void KeyParser::feed(std::string_view bytes) {
-    if (!bytes.empty()) expired_ = false;
+    if (!bytes.empty()) is_expired_ = false;
     bytes_ += bytes;
 }
 
-bool KeyParser::key_incomplete() const {
-    return !in_paste_ && !expired_ && !bytes_.empty() && bytes_[0] == esc &&
+bool KeyParser::has_incomplete_key() const {
+    return !is_in_paste_ && !is_expired_ && !bytes_.empty() && bytes_[0] == esc &&
            parse(bytes_, false).size == 0 && parse(bytes_, true).size != 0;
 }
 
 std::optional<Key> KeyParser::next() {
     while (!bytes_.empty()) {
-        if (in_paste_) {
+        if (is_in_paste_) {
             if (!take_paste()) return std::nullopt;
             return Key{plain(KeyCode::paste), cr_to_lf(std::exchange(pasted_, {})),
                        std::exchange(paste_truncated_, false)};
         }
         if (bytes_.compare(0, paste_begin.size(), paste_begin) == 0) {
             bytes_.erase(0, paste_begin.size());
-            in_paste_ = true;
+            is_in_paste_ = true;
             continue;
         }
-        Parsed parsed = parse(bytes_, expired_);
+        Parsed parsed = parse(bytes_, is_expired_);
         if (parsed.size == 0) return std::nullopt;
         bytes_.erase(0, parsed.size);
         if (parsed.key) return std::move(parsed.key);
@@ -366,7 +366,7 @@ bool KeyParser::take_paste() {
     if (size > space) paste_truncated_ = true;
     pasted_.append(bytes_, 0, std::min(size, space));
     bytes_.erase(0, has_end ? size + paste_end.size() : size);
-    in_paste_ = !has_end;
+    is_in_paste_ = !has_end;
     return has_end;
 }
 

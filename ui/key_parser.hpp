@@ -27,17 +27,17 @@ public:
 
     // True if the remaining bytes (for instance ESC) are a key unless more bytes follow
     // immediately. If none follow, call expire(), and next() returns that key.
-    bool key_incomplete() const;
-    void expire() { expired_ = true; }
+    bool has_incomplete_key() const;
+    void expire() { is_expired_ = true; }
 
 private:
     bool take_paste();
 
     std::string bytes_;   // not yet parsed
     std::string pasted_;  // the beginning of an incomplete paste
-    bool in_paste_ = false;
+    bool is_in_paste_ = false;
     bool paste_truncated_ = false;  // the paste exceeded the limit
-    bool expired_ = false;          // no more bytes will follow
+    bool is_expired_ = false;       // no more bytes will follow
 };
 
 }  // namespace ui

@@ -282,7 +282,7 @@ LineEditor::View LineEditor::view(int width) {
     Cells cells(text_, first_visible_);
     std::optional<Cell> cell = cells.next();
     for (; cell && cell->width <= width; cell = cells.next()) {
-        append(view.row, cell->text, cell->escaped ? Style::escaped : Style::normal);
+        append(view.row, cell->text, cell->is_escaped ? Style::escaped : Style::normal);
         width -= cell->width;
     }
     return view;

@@ -35,18 +35,18 @@ std::string in_lower_case(std::string_view bytes) {
 }  // namespace
 
 Needle::Needle(std::string text)
-    : text_(std::move(text)), case_sensitive_(in_lower_case(text_) != text_) {}
+    : text_(std::move(text)), is_case_sensitive_(in_lower_case(text_) != text_) {}
 
 bool Needle::is_in(std::string_view bytes) const {
     if (empty()) return false;
-    if (case_sensitive_) return bytes.find(text_) != bytes.npos;
+    if (is_case_sensitive_) return bytes.find(text_) != bytes.npos;
     return in_lower_case(bytes).find(text_) != bytes.npos;
 }
 
 // Matches may overlap, but each byte is marked only once.
 std::vector<char> Needle::marks(std::string_view bytes) const {
     if (empty()) return {};
-    const std::string searched = case_sensitive_ ? std::string(bytes) : in_lower_case(bytes);
+    const std::string searched = is_case_sensitive_ ? std::string(bytes) : in_lower_case(bytes);
     std::vector<char> marks(bytes.size());
     std::size_t end = 0;  // the end of the last match
     for (std::size_t at = searched.find(text_); at != searched.npos;
@@ -60,12 +60,12 @@ std::vector<char> Needle::marks(std::string_view bytes) const {
 void History::add(std::string line) {
     const bool is_repeated = !lines_.empty() && lines_.back() == line;
     if (!line.empty() && !is_repeated) {
-        bytes_ += line.size();
+        byte_count_ += line.size();
         lines_.push_back(std::move(line));
     }
-    for (; lines_.size() > max_lines || (bytes_ > max_bytes && lines_.size() > 1);
+    for (; lines_.size() > max_lines || (byte_count_ > max_bytes && lines_.size() > 1);
          lines_.pop_front())
-        bytes_ -= lines_.front().size();
+        byte_count_ -= lines_.front().size();
     stop_browsing();
 }
 
@@ -107,7 +107,7 @@ std::string_view HistorySearch::match() const {
 // Moves to the newest line before index `end` that contains the query.
 void HistorySearch::search(std::size_t end) {
     const std::deque<std::string>& lines = history_.lines();
-    failed_ = false;
+    has_failed_ = false;
     if (query_.empty()) {
         match_index_ = lines.size();
         return;
@@ -115,8 +115,8 @@ void HistorySearch::search(std::size_t end) {
     const Needle needle(query_);
     std::size_t at = end;
     while (at > 0 && !needle.is_in(lines[at - 1])) --at;
-    failed_ = at == 0;
-    if (!failed_) match_index_ = at - 1;
+    has_failed_ = at == 0;
+    if (!has_failed_) match_index_ = at - 1;
 }
 
 }  // namespace ui

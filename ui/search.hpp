@@ -27,7 +27,7 @@ public:
 
 private:
     std::string text_;
-    bool case_sensitive_ = false;
+    bool is_case_sensitive_ = false;
 };
 
 // The lines that were sent, for browsing and incremental search.
@@ -53,14 +53,14 @@ private:
     static constexpr std::size_t max_bytes = 1024 * 1024;
 
     std::deque<std::string> lines_;
-    std::size_t bytes_ = 0;        // the sum of the sizes of lines_
+    std::size_t byte_count_ = 0;   // the sum of the sizes of lines_
     std::size_t shown_index_ = 0;  // index of the line shown; lines_.size() for own_line_
     std::string own_line_;         // the user's own line while another one is shown
 };
 
 // The incremental search of ^R. Text narrows the search, Backspace widens it, and ^R moves to
 // an older match. Case matters as in a Needle. Create a search when ^R is pressed, pass every
-// key to press(), and show query(), match() and failed() until it ends.
+// key to press(), and show query(), match() and has_failed() until it ends.
 class HistorySearch {
 public:
     // The history must outlive the search and must not change during it.
@@ -77,7 +77,7 @@ public:
     // the history is unchanged.
     std::string_view match() const;
     // True if the last key found no match; match() is then the previous match.
-    bool failed() const { return failed_; }
+    bool has_failed() const { return has_failed_; }
 
 private:
     void search(std::size_t end);
@@ -85,7 +85,7 @@ private:
     const History& history_;
     std::string query_;
     std::size_t match_index_;  // lines().size() if there is no match
-    bool failed_ = false;
+    bool has_failed_ = false;
 };
 
 }  // namespace ui

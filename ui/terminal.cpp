@@ -183,36 +183,36 @@ Terminal::Terminal(const termios& found_settings)
 // the destructor.
 Terminal::Terminal() : Terminal(usable_settings()) {
     take_over();
-    if (gone_) throw std::runtime_error("the terminal refuses to change its settings");
+    if (is_gone_) throw std::runtime_error("the terminal refuses to change its settings");
 }
 
 Terminal::~Terminal() { restore(); }
 
 std::optional<Key> Terminal::read_key() {
-    if (restored_) return std::nullopt;
+    if (is_restored_) return std::nullopt;
     for (;;) {
         std::optional<Key> key = parser_.next();
         if (key) return key;
-        if (gone_ || !read_bytes()) return std::nullopt;
+        if (is_gone_ || !read_bytes()) return std::nullopt;
     }
 }
 
 // Checks FIONREAD first, because the descriptor is in blocking mode and read() could block.
 bool Terminal::read_bytes() {
     int available = 0;
-    if (::ioctl(STDIN_FILENO, FIONREAD, &available) != 0) gone_ = errno != EINTR;
+    if (::ioctl(STDIN_FILENO, FIONREAD, &available) != 0) is_gone_ = errno != EINTR;
     if (available <= 0) return false;
     char bytes[4096];
     const std::size_t size = std::min(static_cast<std::size_t>(available), sizeof bytes);
     const ssize_t count = ::read(STDIN_FILENO, bytes, size);
-    if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) gone_ = true;
+    if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) is_gone_ = true;
     if (count <= 0) return false;
     parser_.feed({bytes, static_cast<std::size_t>(count)});
     return true;
 }
 
 std::optional<std::chrono::milliseconds> Terminal::key_timeout() const {
-    if (!parser_.key_incomplete()) return std::nullopt;
+    if (!parser_.has_incomplete_key()) return std::nullopt;
     const char* const given = std::getenv("ESCDELAY");
     return std::chrono::milliseconds(given ? std::clamp(std::atoi(given), 0, 1000) : 25);
 }
@@ -236,13 +236,13 @@ bool Terminal::flush_in_time() {
 }
 
 void Terminal::draw(const Frame& frame) {
-    if (restored_ || gone_ || !flush()) return;
+    if (is_restored_ || is_gone_ || !flush()) return;
     ::erase();
     const int count = std::min(size_.rows, static_cast<int>(frame.rows.size()));
     for (int y = 0; y < count; ++y)
         draw_row(y, frame.rows[static_cast<std::size_t>(y)], size_.columns, has_colors_);
     ::attrset(A_NORMAL);
-    ::curs_set(frame.cursor_shown ? 1 : 0);
+    ::curs_set(frame.is_cursor_shown ? 1 : 0);
     ::move(std::clamp(frame.cursor_row, 0, size_.rows - 1),
            std::clamp(frame.cursor_column, 0, size_.columns - 1));
     ::refresh();
@@ -274,7 +274,7 @@ void Terminal::resize() {
 }
 
 void Terminal::restore() {
-    if (std::exchange(restored_, true)) return;
+    if (std::exchange(is_restored_, true)) return;
     sigset_t blocked;  // SIGTTOU, which would stop a background program here
     sigset_t old_mask;
     sigemptyset(&blocked);
@@ -287,7 +287,7 @@ void Terminal::restore() {
     }
     // Changes the settings after the sequences, because otherwise the terminal would echo typed
     // text onto the screen that the program leaves.
-    if (!in_background(STDIN_FILENO)) change_settings(found_settings_);
+    if (!is_in_background(STDIN_FILENO)) change_settings(found_settings_);
     crash_restore_.reset();
     ::sigprocmask(SIG_SETMASK, &old_mask, nullptr);
 }
@@ -313,13 +313,13 @@ void Terminal::leave_screen() {
 }
 
 bool Terminal::take_over() {
-    if (in_background(STDIN_FILENO)) {
+    if (is_in_background(STDIN_FILENO)) {
         ::kill(0, SIGTTOU);
         return false;
     }
     // If the process was stopped without restore(), the current modes are our own. Saving them
     // would overwrite the user's modes.
-    if (std::exchange(restored_, false)) {
+    if (std::exchange(is_restored_, false)) {
         pending_ += modes_.save;
         // `crash_restore_` must exist before the terminal is changed for the first time.
         std::string sequences = modes_.restore;
@@ -327,7 +327,7 @@ bool Terminal::take_over() {
             sequences += control_sequence(capability);
         crash_restore_.emplace(output_.fd, found_settings_, sequences + "\r\n");
     }
-    if (!change_settings(drawing_settings_)) gone_ = true;
+    if (!change_settings(drawing_settings_)) is_gone_ = true;
     pending_ += modes_.enable;
     resize();
     return true;
@@ -338,7 +338,7 @@ std::string Terminal::copy_to_clipboard(std::string_view text) {
     const std::string sequence = clipboard_sequence(text);
     if (sequence.empty())
         return "it exceeds the limit of " + std::to_string(max_clipboard_text) + " bytes";
-    if (restored_ || !flush()) return "the terminal is not ready";
+    if (is_restored_ || !flush()) return "the terminal is not ready";
     pending_ += sequence;
     flush();
     return {};

@@ -51,7 +51,7 @@ public:
 
     // True if the terminal hung up or refused the settings for reading keys. Then no more keys
     // arrive, and after a hang-up the terminal stays readable forever.
-    bool gone() const { return gone_; }
+    bool is_gone() const { return is_gone_; }
 
     // Draws a frame; writes only the differences from the last frame. Does nothing while the
     // terminal is restored, or while it has not yet accepted the last frame.
@@ -119,8 +119,8 @@ private:
     KeyParser parser_;
     std::string pending_;  // bytes that the terminal has not yet accepted
     Size size_;
-    bool gone_ = false;
-    bool restored_ = true;  // the terminal is not taken over
+    bool is_gone_ = false;
+    bool is_restored_ = true;  // the terminal is not taken over
 };
 
 }  // namespace ui

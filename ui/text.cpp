@@ -78,9 +78,9 @@ bool surely_begins_cell(std::string_view bytes, std::size_t at) {
     return base.size == 0 || width_of(base.value) != 0;
 }
 
-Cell read_cell(std::string_view bytes, std::size_t at, bool utf8) {
+Cell read_cell(std::string_view bytes, std::size_t at, bool has_utf8) {
     const unsigned char byte = byte_at(bytes, at);
-    if (!utf8 && byte >= 0x80) return escaped_byte(byte, at);
+    if (!has_utf8 && byte >= 0x80) return escaped_byte(byte, at);
     const CodePoint base = decode(bytes, at);
     if (base.size == 0) return escaped_byte(byte, at);
     const int width = width_of(base.value);
@@ -88,7 +88,7 @@ Cell read_cell(std::string_view bytes, std::size_t at, bool utf8) {
         const std::string text = escape(base.value);
         return {text, static_cast<int>(text.size()), true, at, at + base.size};
     }
-    const std::size_t end = utf8 ? end_of_marks(bytes, at + base.size) : at + 1;
+    const std::size_t end = has_utf8 ? end_of_marks(bytes, at + base.size) : at + 1;
     return {std::string(bytes.substr(at, end - at)), width, false, at, end};
 }
 
@@ -118,18 +118,18 @@ bool may_follow(unsigned char lead, std::size_t index, unsigned char byte) {
 }  // namespace
 
 Cells::Cells(std::string_view bytes, std::size_t from)
-    : bytes_(bytes), at_(from), utf8_(utf8_locale()) {}
+    : bytes_(bytes), at_(from), is_utf8_(is_utf8_locale()) {}
 
 std::optional<Cell> Cells::next() {
     if (at_ >= bytes_.size()) return std::nullopt;
-    Cell cell = read_cell(bytes_, at_, utf8_);
+    Cell cell = read_cell(bytes_, at_, is_utf8_);
     at_ = cell.end;
     return cell;
 }
 
-bool utf8_locale() { return std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
+bool is_utf8_locale() { return std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
 
-bool in_background(int descriptor) {
+bool is_in_background(int descriptor) {
     const pid_t foreground_group = ::tcgetpgrp(descriptor);
     return foreground_group > 0 && foreground_group != ::getpgrp();
 }
@@ -272,7 +272,7 @@ bool Utf8Check::add(std::string_view bytes) {
 
 bool is_utf8(std::string_view bytes) {
     Utf8Check check;
-    return check.add(bytes) && check.complete();
+    return check.add(bytes) && check.is_complete();
 }
 
 }  // namespace ui

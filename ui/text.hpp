@@ -28,10 +28,10 @@ namespace ui {
 
 // One grapheme (a base and its combining marks), as it is drawn.
 struct Cell {
-    std::string text;       // visible text
-    int width = 0;          // columns, at least 1
-    bool escaped = false;   // the text is an escape, shown in reverse video if possible
-    std::size_t begin = 0;  // the source bytes: [begin, end)
+    std::string text;         // visible text
+    int width = 0;            // columns, at least 1
+    bool is_escaped = false;  // the text is an escape, shown in reverse video if possible
+    std::size_t begin = 0;    // the source bytes: [begin, end)
     std::size_t end = 0;
 };
 
@@ -46,14 +46,14 @@ public:
 private:
     std::string_view bytes_;
     std::size_t at_;
-    bool utf8_;  // the locale's encoding is UTF-8
+    bool is_utf8_;  // the locale's encoding is UTF-8
 };
 
 // True if the locale's encoding is UTF-8. If it is not, draw in ASCII only.
-bool utf8_locale();
+bool is_utf8_locale();
 // True if the descriptor is a terminal that belongs to another job. Writing to it or changing
 // its settings may then stop the process by SIGTTOU. May be called in a signal handler.
-bool in_background(int descriptor);
+bool is_in_background(int descriptor);
 
 // Returns the bytes as visible text, for a line of a log or standard error.
 std::string printable(std::string_view bytes);
@@ -123,7 +123,7 @@ public:
     // called again after that.
     bool add(std::string_view bytes);
     // True if the text ends with a whole character.
-    bool complete() const { return read_ == 0; }
+    bool is_complete() const { return read_ == 0; }
 
 private:
     char lead_ = 0;         // the first byte of the last character

@@ -41,8 +41,8 @@ std::string control_sequence(const char* capability) {
     static std::string collected;  // tputs() passes no context to its callback
     collected.clear();
     const char* const string = ::tigetstr(capability);
-    const bool found = string != nullptr && string != reinterpret_cast<const char*>(-1);
-    if (found)
+    const bool is_known = string != nullptr && string != reinterpret_cast<const char*>(-1);
+    if (is_known)
         ::tputs(string, 1, [](int c) {
             collected += static_cast<char>(c);
             return c;
@@ -97,7 +97,7 @@ namespace {
 // allocate.
 struct State {
     struct sigaction found[UI_SIGNALS];  // the actions to reinstate
-    bool caught[UI_SIGNALS];
+    bool is_caught[UI_SIGNALS];
     termios settings;
     int output;
     char sequences[256];
@@ -106,7 +106,7 @@ struct State {
 
 void reinstate_signals() {
     for (int number = 1; number < UI_SIGNALS; ++number) {
-        if (std::exchange(state.caught[number], false))
+        if (std::exchange(state.is_caught[number], false))
             ::sigaction(number, &state.found[number], nullptr);
     }
 }
@@ -121,7 +121,7 @@ void restore_terminal() {
         discard_output(state.output);
         write_sequences();
     }
-    if (!in_background(STDIN_FILENO)) change_settings(state.settings);
+    if (!is_in_background(STDIN_FILENO)) change_settings(state.settings);
 }
 
 // Runs with all signals blocked, including SIGTTOU, so that writing from the background does
@@ -150,7 +150,7 @@ void catch_signal(int number) {
     action.sa_handler = on_fatal_signal;
     action.sa_flags = SA_ONSTACK;
     sigfillset(&action.sa_mask);
-    state.caught[number] = ::sigaction(number, &action, nullptr) == 0;
+    state.is_caught[number] = ::sigaction(number, &action, nullptr) == 0;
 }
 
 // Gives the handler its own stack unless the caller has set one, because the thread's stack may

@@ -110,8 +110,8 @@ void refuse_shared_outputs(const std::vector<std::pair<std::string, std::string>
     seen[identity("/dev/fd/1", status)] = "standard output";
     for (const auto& [option, file] : outputs) {
         if (file.empty()) continue;
-        const auto [same, added] = seen.emplace(identity(file, status), option);
-        if (!added && !S_ISCHR(status.st_mode))
+        const auto [same, is_new] = seen.emplace(identity(file, status), option);
+        if (!is_new && !S_ISCHR(status.st_mode))
             throw UsageError(option + " " + file + " is the same file as " + same->second);
     }
 }
@@ -164,7 +164,7 @@ PortFile::PortFile(const std::string& path, const std::string& text) {
     if (output.error() != 0) throw FileError(output_failed, refusal, output.error());
     if (std::rename(draft.c_str(), path.c_str()) != 0)
         throw FileError(output_failed, refusal, errno);
-    path_.renamed(path);
+    path_.set_path(path);
 }
 
 std::string version_text(const std::string& program, std::string_view backends) {

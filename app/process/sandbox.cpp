@@ -137,8 +137,8 @@ void allow_files(Ruleset& ruleset, const SandboxRules& rules) {
 // reason.
 std::pair<int, std::string> find_landlock(int max_version) {
     const long version = ::syscall(create_ruleset_call, nullptr, std::size_t{0}, version_flag);
-    const bool refused = version < 0 && errno != ENOSYS && errno != EOPNOTSUPP;
-    if (refused) return {0, "none: " + std::generic_category().message(errno)};
+    const bool is_refused = version < 0 && errno != ENOSYS && errno != EOPNOTSUPP;
+    if (is_refused) return {0, "none: " + std::generic_category().message(errno)};
     if (version < 1 || max_version < 1) return {0, "none: Landlock is not supported"};
     return {static_cast<int>(version), "landlock " + std::to_string(version)};
 }

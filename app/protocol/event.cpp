@@ -54,7 +54,7 @@ std::optional<std::size_t> difference(const Expression* mask, std::string_view a
     const std::string_view right = comparable_text(mask, b, buffer_b);
     if (left == right) return std::nullopt;
     const std::size_t at = first_difference(left, right);
-    return mask ? mask->unmasked(a, at) : at;
+    return mask ? mask->unmasked_offset(a, at) : at;
 }
 
 Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,

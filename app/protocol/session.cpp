@@ -417,7 +417,7 @@ Session::Due Session::first_due() const {
             std::max(options.reply_timeout, min_write_timeout));
     add(Deadline::reply, p.awaited_at, options.reply_timeout);
     if (is_open) add(Deadline::greeting, p.greeted_at, options.greeting_time);
-    if (is_finishing && in_flight() > 0 && !stream_->finishing() && !options.stays_open)
+    if (is_finishing && in_flight() > 0 && !stream_->is_finishing() && !options.stays_open)
         add(Deadline::quiet, std::max(p.heard_at, p.active_at), quiet_time);
     if (is_finishing && in_flight() == 0) add(Deadline::end, end_deadline(), {});
     const bool may_answer = options.listens() && (!options.websocket || has_unsent());

@@ -73,10 +73,10 @@ std::string end_text(const bufio::End& end, const SessionOptions& options,
         // If a server does not send its intermediate certificate, its administrator should fix
         // that, instead of each client trusting more. --cacert helps only if the missing trust
         // is the only fault.
-        if (tls->incomplete_chain)
+        if (tls->has_incomplete_chain)
             text += "; the server should send its intermediate certificate";
         text += "; to accept it: ";
-        if (tls->untrusted && tls->fault_count == 1) text += "--cacert FILE, ";
+        if (tls->is_untrusted && tls->fault_count == 1) text += "--cacert FILE, ";
         text += "--pinnedpubkey " + tls->pin + ", or -k";
     }
     if (end.reason == Reason::own_certificate && !tls->subject.empty())

@@ -283,7 +283,7 @@ private:
         is_worn = false;
         const Session::Phases& phases = session.phases();
         const bufio::TlsFacts* const tls = session.tls();
-        results_.count_opened(phases.tcp, phases.handshake, tls && tls->resumed, tls);
+        results_.count_opened(phases.tcp, phases.handshake, tls && tls->is_resumed, tls);
         if (options_.probe) results_.last_answered_at = lane_.loop_.now();
         if (lifetime_timer) lifetime_timer.start(*options_.lifetime);
         has_opened = true;

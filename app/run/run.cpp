@@ -56,7 +56,7 @@ Run::Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner)
                                                            hook(&Run::lane_ended),
                                                            mailbox ? nullptr : owner});
              }) {
-    if (!lanes_.single_threaded()) {
+    if (!lanes_.is_single_threaded()) {
         sum_ = std::make_unique<RunResults>();
         report_timer_ = ev::Timer(loop, [this] { request_reports(); });
         report_timer_.start(report_interval);
@@ -101,7 +101,7 @@ void Run::lane_ready() {
     ev::Time start = loop_.now();
     if (options_.pace) {
         start = loop_.read_clock();  // the loop's time may be old: a handshake can take long
-        if (!lanes_.single_threaded()) start += start_notice;
+        if (!lanes_.is_single_threaded()) start += start_notice;
     }
     lanes_.post_to_each([start](Lane& lane) { lane.begin_at(start); });
 }

@@ -353,7 +353,7 @@ void Conversation::record_connection() {
     const Session::Phases& phases = session_.phases();
     ++file_results_.attempts;
     file_results_.count_opened(phases.tcp, phases.handshake,
-                               session_.tls() && session_.tls()->resumed, session_.tls());
+                               session_.tls() && session_.tls()->is_resumed, session_.tls());
     journal_->add_connection(session_);
 }
 

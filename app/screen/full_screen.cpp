@@ -60,7 +60,7 @@ void FullScreen::read_keys() {
     while (const auto key = terminal_.read_key()) press(*key);
     if (const auto timeout = terminal_.key_timeout()) escape_timer_.start(*timeout);
     has_changed_ = true;
-    if (!terminal_.gone()) return;
+    if (!terminal_.is_gone()) return;
     keyboard_watch_.want(ev::none);
     std::raise(SIGHUP);  // the terminal is gone: end as SIGHUP does
 }

@@ -132,7 +132,7 @@ void add_tls(PageRows& page, const bufio::TlsFacts& tls) {
     if (!tls.version.empty()) {
         page.add_title("TLS");
         page.add_fact("version",
-                      tls.version + ", " + tls.cipher + (tls.resumed ? ", resumed" : ""));
+                      tls.version + ", " + tls.cipher + (tls.is_resumed ? ", resumed" : ""));
         if (!tls.group.empty()) page.add_fact("group", tls.group);
     }
     if (!tls.alpn.empty()) page.add_fact("protocol", tls.alpn);
@@ -260,7 +260,7 @@ Rows statistics_page(const Statistics& statistics, int width) {
     if (results.round_trips.count() > 0) add_round_trips(page, results.round_trips, before);
     add_notable(page, statistics.notable, statistics.selected);
     if (results.round_trips.count() == 0) return page.rows;
-    if (ui::utf8_locale()) {
+    if (ui::is_utf8_locale()) {
         page.add_title("Over time, one column per " + duration_text(PercentileHistory::period));
         for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}}) {
             const std::deque<ev::Duration> times = statistics.history.percentiles(percent);

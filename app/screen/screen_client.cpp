@@ -112,7 +112,7 @@ int ScreenClient::report() {
 
 void ScreenClient::press(const ui::Key& key) {
     notice_.clear();
-    if (key.truncated) add_note("the paste was too long, and was truncated", Style::warn);
+    if (key.is_truncated) add_note("the paste was too long, and was truncated", Style::warn);
     const bool is_literal = editor_.next_is_literal();
     const bool interrupts = ui::without_alt(key.chord) == ui::ctrl('c') && !is_literal;
     if (interrupts && quit_timer_.pending()) return Conversation::quit();
@@ -356,7 +356,7 @@ void ScreenClient::draw() {
     frame.rows.resize(static_cast<std::size_t>(height));
     if (size.rows > 1) frame.rows.push_back(fit_status(status(), size.columns));
     frame.cursor_row = static_cast<int>(frame.rows.size());
-    frame.cursor_shown = true;
+    frame.is_cursor_shown = true;
     frame.rows.push_back(input_row(size.columns, frame));
     if (has_key_bar()) {
         std::vector<Part> parts;
@@ -446,7 +446,7 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     // a base character and its combining marks.
     const std::size_t max_bytes = 20 * static_cast<std::size_t>(width);
     ui::Row row;
-    ui::append(row, search.failed() ? "not in the history: " : "search: ", Style::dim);
+    ui::append(row, search.has_failed() ? "not in the history: " : "search: ", Style::dim);
     ui::append_escaped(row, search.query());
     frame.cursor_column = ui::display_width(row);
     if (search.query().empty())

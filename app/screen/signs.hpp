@@ -15,7 +15,7 @@ struct Glyph {
     const char* ascii = unicode;
 
     // Returns the form for the current locale, which may change with setlocale().
-    std::string text() const { return ui::utf8_locale() ? unicode : ascii; }
+    std::string text() const { return ui::is_utf8_locale() ? unicode : ascii; }
 };
 
 namespace glyph {

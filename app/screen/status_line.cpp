@@ -40,9 +40,9 @@ std::string explained_words(const Session& session) {
     const bufio::TlsFacts* const tls = session.tls();
     switch (session.end().reason) {
     case bufio::Reason::certificate:
-        if (!tls || !tls->expired) return "CERT REFUSED";
+        if (!tls || !tls->is_expired) return "CERT REFUSED";
         return (tls->fault_count == 1 ? "CERT EXPIRED "
-                : tls->untrusted      ? "CERT UNTRUSTED, EXPIRED "
+                : tls->is_untrusted   ? "CERT UNTRUSTED, EXPIRED "
                                       : "CERT REFUSED, EXPIRED ") +
                tls->not_after;
     case bufio::Reason::own_certificate: return "CLIENT CERT REFUSED";
@@ -192,7 +192,7 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
         return format("%4s", milliseconds_number(time).c_str());
     };
     add(Priority::time, padded(recent.back()) + "ms");
-    if (ui::utf8_locale()) add(Priority::round_trips, sparkline(recent));
+    if (ui::is_utf8_locale()) add(Priority::round_trips, sparkline(recent));
     for (const auto& [name, percent] :
          {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
         add(Priority::round_trips, name + padded(results.round_trips.percentile(percent)));

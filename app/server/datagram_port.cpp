@@ -106,13 +106,13 @@ void EchoServer::DatagramPort::take(const Datagram& datagram) {
 // Returns why the datagram must not be answered, or null if it may be answered.
 const char* EchoServer::DatagramPort::refusal(const Datagram& datagram) {
     const bufio::Address& peer = datagram.peer;
-    if (datagram.to_group) return "sent to a broadcast or multicast address";
+    if (datagram.is_to_group) return "sent to a broadcast or multicast address";
     if (peer.is_multicast() || peer.is_wildcard())
         return "sent from a broadcast or multicast address";
     if (peer.port() < first_unprivileged_port) return "sent from a privileged port";
     for (const auto& port : server_.datagram_ports_)
         if (port->address().port() == peer.port() &&
-            (same_host(peer, datagram.local) || same_host(peer, port->address())))
+            (is_same_host(peer, datagram.local) || is_same_host(peer, port->address())))
             return "sent by this server";
     const std::hash<std::string_view> hash;
     const std::string_view sender(reinterpret_cast<const char*>(&peer.storage), peer.size);

@@ -146,7 +146,7 @@ private:
         last_traffic_at_ = server_.loop_.now();
         logged_read_ += input;
         if (is_opened_ && !is_leaving()) restart_timeout(server_.options_.idle_timeout);
-        if (!server_.options_.verbose || input == 0 || stream_.finishing()) return;
+        if (!server_.options_.verbose || input == 0 || stream_.is_finishing()) return;
         // Quotes no WebSocket messages, because they contain length prefixes that the peer did
         // not send.
         const auto count = static_cast<std::size_t>(input);
@@ -160,7 +160,7 @@ private:
     // Answers the input, and finishes after its end. Discards it once our side is closed, or
     // sending has failed.
     void advance() {
-        if (stream_.finishing() || stream_.output_failed())
+        if (stream_.is_finishing() || stream_.output_failed())
             stream_.consume(stream_.received().size());
         else
             answer();

@@ -223,7 +223,7 @@ JsonObject tls_object(const bufio::TlsFacts& facts) {
     object.text("not_after", facts.not_after).text("pin", facts.pin);
     object.flag("verified", facts.faults_text.empty());
     object.text("unverified", certificate_faults_text(facts));
-    return object.flag("resumed", facts.resumed);
+    return object.flag("resumed", facts.is_resumed);
 }
 
 JsonObject connection_object(const Session& session, std::size_t number) {

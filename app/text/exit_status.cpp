@@ -45,12 +45,12 @@ std::string certificate_faults_text(const bufio::TlsFacts& tls) {
 std::string certificate_end_text(const bufio::TlsFacts& tls) {
     const auto days = static_cast<std::uint64_t>(std::abs(tls.days_left));
     const std::string time = days == 0 ? "less than a day" : count_text(days, "day");
-    return tls.not_after + (tls.expired ? ", " + time + " ago" : ", in " + time);
+    return tls.not_after + (tls.is_expired ? ", " + time + " ago" : ", in " + time);
 }
 
 std::string unverified_remark(const bufio::End& end, const bufio::TlsFacts* tls) {
-    const bool refused = end.reason == Reason::certificate || end.reason == Reason::pin;
-    if (refused || !tls || tls->faults_text.empty()) return "";
+    const bool is_refused = end.reason == Reason::certificate || end.reason == Reason::pin;
+    if (is_refused || !tls || tls->faults_text.empty()) return "";
     return "; UNVERIFIED (-k): " + certificate_faults_text(*tls);
 }
 

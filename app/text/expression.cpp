@@ -98,7 +98,7 @@ std::string Expression::masked(std::string_view text) const {
     return all.append(text.substr(end));
 }
 
-std::size_t Expression::unmasked(std::string_view text, std::size_t offset) const {
+std::size_t Expression::unmasked_offset(std::string_view text, std::size_t offset) const {
     for (const Range& range : find_all(text))
         if (range.begin < offset) offset += range.end - range.begin - 1;
     return offset;

@@ -38,7 +38,7 @@ public:
     // Returns the text with each match replaced by a NUL byte.
     std::string masked(std::string_view text) const;
     // Converts an offset in masked(text) into an offset in the text.
-    std::size_t unmasked(std::string_view text, std::size_t offset) const;
+    std::size_t unmasked_offset(std::string_view text, std::size_t offset) const;
 
 private:
     void compile() const;

@@ -52,7 +52,7 @@ public:
     JsonValue read() {
         JsonValue value = read_value();
         skip_space();
-        if (!ended()) refuse();
+        if (!is_at_end()) refuse();
         return value;
     }
 
@@ -190,13 +190,13 @@ private:
         if (!skip(byte)) refuse();
     }
 
-    bool ended() const { return at_ == text_.size(); }
+    bool is_at_end() const { return at_ == text_.size(); }
     // Returns the next byte, or NUL at the end. JSON allows no NUL outside a string.
-    char peek() const { return ended() ? '\0' : text_[at_]; }
+    char peek() const { return is_at_end() ? '\0' : text_[at_]; }
 
     [[noreturn]] void refuse() const {
-        throw JsonError(ended() ? "the line is truncated"
-                                : "the line is not JSON at byte " + std::to_string(at_));
+        throw JsonError(is_at_end() ? "the line is truncated"
+                                    : "the line is not JSON at byte " + std::to_string(at_));
     }
 
     const std::string_view text_;
@@ -331,7 +331,7 @@ std::optional<std::string> indented_json(std::string_view text, std::size_t& mar
     std::string indented;
     std::size_t found = text.npos;
     std::size_t depth = 0;
-    bool opened = false;  // the last byte begins a list
+    bool is_opening = false;  // the last byte begins a list
     const auto break_line = [&] { indented += "\n" + std::string(2 * depth, ' '); };
     for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
         const char byte = text[at];
@@ -340,11 +340,11 @@ std::optional<std::string> indented_json(std::string_view text, std::size_t& mar
         if (byte == '"') end = string_end(text, at);
         const bool closes = byte == '}' || byte == ']';
         if (closes) --depth;
-        if (closes != opened) break_line();
+        if (closes != is_opening) break_line();
         if (mark >= at && mark < end) found = indented.size() + mark - at;
         indented += text.substr(at, end - at);
-        opened = byte == '{' || byte == '[';
-        if (opened) ++depth;
+        is_opening = byte == '{' || byte == '[';
+        if (is_opening) ++depth;
         if (byte == ',') break_line();
         if (byte == ':') indented += ' ';
     }

@@ -22,7 +22,7 @@ namespace yodel {
 
 namespace {
 
-constexpr std::size_t max_pending_lines = 64 * 1024;  // bytes
+constexpr std::size_t max_pending_bytes = 64 * 1024;
 
 // Longer than `max_final_drain`, because diagnostics report why the program ends.
 constexpr ev::Duration max_diagnostics_drain = std::chrono::milliseconds(300);
@@ -65,13 +65,13 @@ void Output::attach(ev::Loop& loop, std::function<void()> on_write) {
 void Output::detach() {
     watch_ = {};
     on_write_ = nullptr;
-    blocked_ = false;
+    is_blocked_ = false;
 }
 
 std::string Output::error_text() const { return std::generic_category().message(error_); }
 
 void Output::write(std::string_view bytes) {
-    if (buffer_.empty() && !blocked_ && error_ == 0) {
+    if (buffer_.empty() && !is_blocked_ && error_ == 0) {
         const ssize_t count = write_piece(bytes);
         if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
     }
@@ -80,7 +80,7 @@ void Output::write(std::string_view bytes) {
 }
 
 void Output::flush() {
-    if (!done() && !blocked_) write_some();
+    if (!done() && !is_blocked_) write_some();
 }
 
 void Output::drain(ev::Duration max_time) {
@@ -106,16 +106,16 @@ void Output::write_some() {
     do {
         const ssize_t count = write_piece(buffer_.view());
         if (count >= 0) buffer_.consume(static_cast<std::size_t>(count));
-        blocked_ = count < 0 && bufio::would_block(errno);
-        if (count < 0 && !blocked_ && errno != EINTR) error_ = errno;
-    } while (!blocked_ && !done());
-    if (!watch_) blocked_ = false;  // without a loop, the next call tries again
+        is_blocked_ = count < 0 && bufio::would_block(errno);
+        if (count < 0 && !is_blocked_ && errno != EINTR) error_ = errno;
+    } while (!is_blocked_ && !done());
+    if (!watch_) is_blocked_ = false;  // without a loop, the next call tries again
     if (watch_) watch_.want(done() ? ev::none : ev::writable);
 }
 
 ssize_t Output::write_piece(std::string_view bytes) const {
     if (is_socket_) return ::send(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (may_block_ && !ev::ready_now(fd_, ev::writable)) {
+    if (may_block_ && !ev::is_ready_now(fd_, ev::writable)) {
         errno = EAGAIN;
         return -1;
     }
@@ -127,7 +127,7 @@ ssize_t Output::write_piece(std::string_view bytes) const {
 
 void Diagnostics::show_temporary(std::string text) {
     clear_temporary();
-    if (ui::in_background(STDERR_FILENO)) return;
+    if (ui::is_in_background(STDERR_FILENO)) return;
     winsize size{};
     ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
     const std::size_t columns = size.ws_col > 0 ? size.ws_col : 80;
@@ -146,7 +146,7 @@ void Diagnostics::write_line(std::string_view text) {
     clear_temporary();
     flush();
     const bool fits =
-        output_.pending() == 0 || output_.pending() + text.size() < max_pending_lines;
+        output_.pending() == 0 || output_.pending() + text.size() < max_pending_bytes;
     if (dropped_lines_ > 0 || !fits) {
         ++dropped_lines_;
         return;
@@ -173,9 +173,10 @@ void Diagnostics::drain() {
 std::string Diagnostics::remark_line(const std::string& text) const {
     const auto now = std::chrono::system_clock::now();
     JsonObject object;
-    if (timestamps_) object.text("time", timestamp_text(now));
+    if (has_timestamps_) object.text("time", timestamp_text(now));
     if (form_ == Form::json) return object.text("text", text).str();
-    return (timestamps_ ? date_text(now) + " " : "") + program_ + ": " + ui::printable(text);
+    return (has_timestamps_ ? date_text(now) + " " : "") + program_ + ": " +
+           ui::printable(text);
 }
 
 // Drops the buffered lines if a write fails, because the error cannot be reported elsewhere.

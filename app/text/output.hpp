@@ -66,7 +66,7 @@ private:
     bool may_block_ = false;  // at most PIPE_BUF bytes per write, once the descriptor is ready
     bufio::Buffer buffer_;
     int error_ = 0;
-    bool blocked_ = false;  // the last write found no space
+    bool is_blocked_ = false;  // the last write found no space
     std::function<void()> on_write_;
     ev::Watch watch_;
 };
@@ -85,7 +85,7 @@ public:
     void set_program(const char* program) { program_ = program; }
     void set_form(Form form) { form_ = form; }
     Form form() const { return form_; }
-    void set_timestamps() { timestamps_ = true; }  // before each remark, as in a log
+    void enable_timestamps() { has_timestamps_ = true; }  // before each remark, as in a log
 
     // Writes one remark. The text may contain any bytes, and is made printable.
     void remark(const std::string& text) { write_line(remark_line(text)); }
@@ -110,7 +110,7 @@ private:
 
     const char* program_;
     Form form_ = Form::text;
-    bool timestamps_ = false;
+    bool has_timestamps_ = false;
     std::uint64_t dropped_lines_ = 0;  // lines dropped since the last written line
     std::size_t temporary_width_ = 0;  // columns of the temporary line
     Output output_;

@@ -251,7 +251,7 @@ std::string milliseconds_text(ev::Duration duration) {
 // The network's part may exceed the round trip, because the system measures in whole
 // microseconds.
 std::string network_share_text(ev::Duration round_trip, ev::Duration network) {
-    const bool unicode = ui::utf8_locale();
+    const bool is_utf8 = ui::is_utf8_locale();
     // Computes in units of the last digit, so that the printed parts add up.
     int decimals = 2;
     ev::Duration unit = std::chrono::microseconds(10);
@@ -261,8 +261,8 @@ std::string network_share_text(ev::Duration round_trip, ev::Duration network) {
     const auto text = [&](auto count) {
         return format("%.*f", decimals, seconds(count * unit) * 1000);
     };
-    return text(whole) + "ms = network " + (unicode ? "≥" : ">=") + text(part) + " + service " +
-           (unicode ? "≤" : "<=") + text(whole - part);
+    return text(whole) + "ms = network " + (is_utf8 ? "≥" : ">=") + text(part) + " + service " +
+           (is_utf8 ? "≤" : "<=") + text(whole - part);
 }
 
 }  // namespace yodel

@@ -135,8 +135,8 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
         head_read_ = false;
         if (opcode_ == Opcode::close) return read_closure() ? Stop::closed : Stop::failed;
         if (is_control(opcode_)) return Stop::control;
-        if (fragmented_ && is_final_) {
-            fragmented_ = false;
+        if (is_fragmented_ && is_final_) {
+            is_fragmented_ = false;
             write_message_head(held_.data(), is_text_, held_.size() - message_head_size);
         }
     }
@@ -162,7 +162,7 @@ bool FrameReader::begin(std::string_view head) {
     opcode_ = static_cast<Opcode>(byte(head, 0) & 0x0f);
     is_final_ = (byte(head, 0) & 0x80) != 0;
     if (const char* const text = fault(head)) return fail(protocol_error, text);
-    if (masked_) std::memcpy(&key_, head.data() + head.size() - sizeof key_, sizeof key_);
+    if (is_masked_) std::memcpy(&key_, head.data() + head.size() - sizeof key_, sizeof key_);
     payload_left_ = payload_size_;
     head_read_ = true;
     if (is_control(opcode_)) {
@@ -179,8 +179,8 @@ bool FrameReader::begin(std::string_view head) {
         return fail(too_big, "a message of " + std::to_string(before + payload_size_) +
                                  " bytes or more exceeds the limit of " +
                                  std::to_string(max_message_) + " (--max-frame)");
-    fragmented_ = fragmented_ || !is_final_;
-    if (!fragmented_) write_message_head(held_.data(), is_text_, payload_size_);
+    is_fragmented_ = is_fragmented_ || !is_final_;
+    if (!is_fragmented_) write_message_head(held_.data(), is_text_, payload_size_);
     return true;
 }
 
@@ -191,15 +191,15 @@ const char* FrameReader::fault(std::string_view head) const {
     static constexpr std::uint64_t smallest[] = {0, 0, size_in_2, 0, 0, 0, 0, 0, 0x10000};
     if ((byte(head, 0) & 0x70) != 0) return "a reserved bit is set";
     if ((code > 2 && code < 8) || code > 10) return "an unknown opcode";
-    if (((byte(head, 1) & 0x80) != 0) != masked_)
-        return masked_ ? "a frame is not masked" : "a frame is masked";
+    if (((byte(head, 1) & 0x80) != 0) != is_masked_)
+        return is_masked_ ? "a frame is not masked" : "a frame is masked";
     if (payload_size_ < smallest[extended_length_size(head)])
         return "a length is not in its shortest form";
     if (payload_size_ >> 63 != 0) return "a length exceeds 63 bits";
     if (is_control(opcode_) && !is_final_) return "a control frame is fragmented";
     if (is_control(opcode_) && payload_size_ > max_control_payload)
         return "a control frame is too long";
-    if (!is_control(opcode_) && continues != fragmented_)
+    if (!is_control(opcode_) && continues != is_fragmented_)
         return continues ? "a continuation without a message" : "a message inside another one";
     return nullptr;
 }
@@ -207,7 +207,7 @@ const char* FrameReader::fault(std::string_view head) const {
 // Reads payload while there are bytes and space. Returns false if a text is not UTF-8; such a
 // message is never written completely.
 bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
-    const bool is_direct = !is_control(opcode_) && !fragmented_;
+    const bool is_direct = !is_control(opcode_) && !is_fragmented_;
     std::size_t count =
         static_cast<std::size_t>(std::min<std::uint64_t>(payload_left_, wire.size()));
     if (is_direct) count = std::min(count, to.size());
@@ -219,9 +219,9 @@ bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
     wire.remove_prefix(count);
     payload_left_ -= count;
     if (!is_control(opcode_) && is_text_) {
-        const bool valid = check_.add({place, count});
-        const bool is_cut = payload_left_ == 0 && is_final_ && !check_.complete();
-        if (!valid || is_cut) return fail(invalid_data, "a text message is not UTF-8");
+        const bool is_valid = check_.add({place, count});
+        const bool is_cut = payload_left_ == 0 && is_final_ && !check_.is_complete();
+        if (!is_valid || is_cut) return fail(invalid_data, "a text message is not UTF-8");
     }
     if (is_direct) to = to.subspan(count);
     return true;

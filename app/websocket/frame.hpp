@@ -52,10 +52,11 @@ struct Closure {
 
 class FrameReader {
 public:
-    // With `masked`, the peer is a client, which must mask its frames. `max_message` is in
+    // With `is_masked`, the peer is a client, which must mask its frames. `max_message` is in
     // bytes, at most 2^32 - 1, because a message contains its length in four bytes.
-    FrameReader(bool masked, std::uint64_t max_message)
-        : masked_(masked), max_message_(std::min(max_message, std::uint64_t{UINT32_MAX})) {}
+    FrameReader(bool is_masked, std::uint64_t max_message)
+        : is_masked_(is_masked),
+          max_message_(std::min(max_message, std::uint64_t{UINT32_MAX})) {}
 
     enum class Stop {
         blocked,  // more bytes or more space are needed
@@ -70,11 +71,13 @@ public:
     bool can_use(std::string_view wire) const;
 
     // If true, next() has output to write, even without more input.
-    bool has_output() const { return !fragmented_ && !held_.empty(); }
-    bool has_partial_input() const { return fragmented_ || head_read_; }
+    bool has_output() const { return !is_fragmented_ && !held_.empty(); }
+    bool has_partial_input() const { return is_fragmented_ || head_read_; }
     // Returns 1 plus the number of payload bytes received of a fragmented message, which is
     // held until it is complete. Returns 0 if no such message is held.
-    std::size_t held() const { return fragmented_ ? held_.size() - message_head_size + 1 : 0; }
+    std::size_t held() const {
+        return is_fragmented_ ? held_.size() - message_head_size + 1 : 0;
+    }
     Opcode opcode() const { return opcode_; }
     std::string_view control() const { return control_; }
     // The close frame of the peer. After a failure, the code to send, and a clause with the
@@ -89,7 +92,7 @@ private:
     bool take_payload(std::string_view& wire, std::span<char>& to);
     bool fail(unsigned code, std::string text);
 
-    bool masked_;
+    bool is_masked_;
     std::uint64_t max_message_;
     // The frame in progress.
     Opcode opcode_ = Opcode::continuation;
@@ -100,7 +103,7 @@ private:
     bool head_read_ = false;          // if false, the next byte belongs to a head
     std::string control_;             // the payload of the last control frame
     // The message in progress.
-    bool fragmented_ = false;
+    bool is_fragmented_ = false;
     bool is_text_ = false;
     ui::Utf8Check check_;      // checks a text; complete between messages
     std::string held_;         // the message's head, and its payload if fragmented

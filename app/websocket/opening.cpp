@@ -36,7 +36,7 @@ std::string_view trimmed(std::string_view text) {
 struct Head {
     std::string_view first;
     std::map<std::string, std::string> fields = {};
-    bool valid = true;
+    bool is_valid = true;
 
     std::string_view field(const std::string& name) const {
         const auto found = fields.find(name);
@@ -73,14 +73,14 @@ Head parse(std::string_view text) {
     text.remove_suffix(blank_line.size());
     const std::size_t first = std::min(text.find("\r\n"), text.size());
     Head header{text.substr(0, first)};
-    header.valid = is_field_value(header.first);
+    header.is_valid = is_field_value(header.first);
     for (std::size_t at = first; at < text.size();) {
         const std::size_t end = std::min(text.find("\r\n", at + 2), text.size());
         const std::string_view line = text.substr(at + 2, end - at - 2);
         const std::size_t colon = std::min(line.find(':'), line.size());
         const std::string_view value = line.substr(std::min(colon + 1, line.size()));
-        header.valid = header.valid && colon < line.size() && is_token(line.substr(0, colon)) &&
-                       is_field_value(value);
+        header.is_valid = header.is_valid && colon < line.size() &&
+                          is_token(line.substr(0, colon)) && is_field_value(value);
         const auto [field, is_new] = header.fields.try_emplace(lower(line.substr(0, colon)));
         field->second.append(is_new ? "" : ",").append(trimmed(value));
         at = end;
@@ -97,9 +97,9 @@ std::string accept_value(std::string_view key) {
 std::string_view status_of(std::string_view line) {
     const std::string_view status = line.substr(std::min<std::size_t>(9, line.size()));
     const std::size_t end = std::min(status.find(' '), status.size());
-    const bool valid =
+    const bool is_valid =
         end == 3 && line[8] == ' ' && status.find_first_not_of("0123456789") >= end;
-    return valid ? status : "";
+    return is_valid ? status : "";
 }
 
 constexpr const char* no_request = "the request is not an HTTP/1.1 GET request";
@@ -130,9 +130,10 @@ bool is_header(std::string_view line) {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) return false;
     const std::string name = lower(line.substr(0, colon));
-    const bool ours = name == "upgrade" || name == "connection" || name == "content-length" ||
-                      name == "transfer-encoding" || name.starts_with("sec-websocket-");
-    return is_token(name) && !ours && is_field_value(line.substr(colon + 1));
+    const bool is_ours = name == "upgrade" || name == "connection" ||
+                         name == "content-length" || name == "transfer-encoding" ||
+                         name.starts_with("sec-websocket-");
+    return is_token(name) && !is_ours && is_field_value(line.substr(colon + 1));
 }
 
 std::string Request::text(std::string_view key) const {
@@ -181,7 +182,7 @@ End check_start(std::string_view bytes) {
 End check_response(std::string_view response, const Request& request, std::string_view key) {
     const Head header = parse(response);
     const std::string_view status = status_of(header.first);
-    if (!header.valid || status.empty())
+    if (!header.is_valid || status.empty())
         return {Reason::refused, By::us, "the server's response is not HTTP"};
     if (status.substr(0, 3) != "101") {
         const std::string_view to = header.field("location");
@@ -221,7 +222,7 @@ Reply reply_to(std::string_view request) {
     const std::string_view line = header.first;
     const bool is_get = line.starts_with("GET ") && line.ends_with(version) &&
                         line.find(' ', 5) == line.size() - version.size();
-    if (!header.valid || !is_get || header.list("host").size() != 1)
+    if (!header.is_valid || !is_get || header.list("host").size() != 1)
         return refusal(bad_request, no_request);
     if (!header.list_contains("upgrade", "websocket") ||
         !header.list_contains("connection", "upgrade"))

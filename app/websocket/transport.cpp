@@ -20,14 +20,14 @@ using bufio::Transport;
 namespace {
 
 // Maximum bytes of one read, and the approximate size of one write.
-constexpr std::size_t piece = 64 * 1024;
+constexpr std::size_t piece_size = 64 * 1024;
 
 // Maximum number of interim responses before the final one.
 constexpr int max_interim = 16;
 
 // Memory for an incomplete head and the bytes read after it, shared by all transports of a
 // thread.
-using ReadBuffer = std::array<char, max_frame_head + piece>;
+using ReadBuffer = std::array<char, max_frame_head + piece_size>;
 ReadBuffer& read_buffer() {
     static thread_local const auto bytes = std::make_unique<ReadBuffer>();
     return *bytes;
@@ -63,10 +63,10 @@ public:
 
     bool has_handshake() const override { return true; }
     IoResult handshake() override {
-        if (!ready_below_) {
+        if (!is_ready_below_) {
             const IoResult result = below_->handshake();
             if (result.status != IoStatus::done) return forward(result);
-            ready_below_ = true;
+            is_ready_below_ = true;
             if (client_) wire_ = client_->request.text(client_->key);
             if (client_) client_->facts = {.request = wire_, .response = {}};
         }
@@ -77,7 +77,7 @@ public:
                 below_->close_output();
                 return fail(refusal_);
             }
-            if (opened_) return {IoStatus::done};
+            if (is_open_) return {IoStatus::done};
             const IoResult received = receive_opening();
             if (received.status != IoStatus::done) return received;
         }
@@ -89,10 +89,10 @@ public:
         if (!holds_input() && !end_below_) {
             ReadBuffer& bytes = read_buffer();
             char* const fresh = bytes.data() + wire.copy(bytes.data(), wire.size());
-            below = below_->read(fresh, std::min(size, piece));
+            below = below_->read(fresh, std::min(size, piece_size));
             wire = {bytes.data(), wire.size() + below.count};
         }
-        if (rejected_) return forward({below.status});
+        if (is_rejected_) return forward({below.status});
         std::span<char> space(to, size);
         const IoStatus status = read_frames(wire, space);
         const IoResult result{status, size - space.size()};
@@ -125,14 +125,14 @@ public:
     // rejected. Inside a message, closes it now, because no close frame may follow there.
     IoResult close_output() override {
         IoResult result = close_sent_ ? write_wire() : write(nullptr, 0);
-        if (result.status == IoStatus::done && !close_sent_ && between_frames()) {
-            const unsigned code = closed_by_peer_ ? reader_.closure().code : normal_closure;
+        if (result.status == IoStatus::done && !close_sent_ && is_between_frames()) {
+            const unsigned code = is_closed_by_peer_ ? reader_.closure().code : normal_closure;
             std::string payload = {static_cast<char>(code >> 8), static_cast<char>(code)};
-            wire_ += control(Opcode::close, code == no_status ? "" : payload);
+            wire_ += make_control(Opcode::close, code == no_status ? "" : payload);
             close_sent_ = true;
             result = write_wire();
         }
-        const bool is_over = closed_by_peer_ || !close_sent_;
+        const bool is_over = is_closed_by_peer_ || !close_sent_;
         if (result.status != IoStatus::done || !is_over) return result;
         result = below_->close_output();
         // A peer may leave as soon as both sides have sent a close frame.
@@ -144,11 +144,11 @@ public:
         return holds_input() || end_below_ || below_->buffers_input();
     }
     bool buffers_output() const override {
-        return opened_ && !close_sent_ &&
-               (!wire_.empty() || (!controls_.empty() && between_frames()));
+        return is_open_ && !close_sent_ &&
+               (!wire_.empty() || (!controls_.empty() && is_between_frames()));
     }
-    std::size_t held() const override { return rejected_ ? 0 : reader_.held(); }
-    void ping() override { controls_ += control(Opcode::ping, std::to_string(++pings_)); }
+    std::size_t held() const override { return is_rejected_ ? 0 : reader_.held(); }
+    void ping() override { controls_ += make_control(Opcode::ping, std::to_string(++pings_)); }
     std::uint64_t answered_ping() const override { return answered_ping_; }
 
 private:
@@ -161,9 +161,9 @@ private:
         ReadBuffer& bytes = read_buffer();
         const IoResult result = below_->read(bytes.data(), bytes.size());
         undecoded_.append(bytes.data(), result.count);
-        opened_ = client_ ? take_response() : take_request();
+        is_open_ = client_ ? take_response() : take_request();
         store_end(result.status);
-        if (opened_ || refusal_) return {IoStatus::done};
+        if (is_open_ || refusal_) return {IoStatus::done};
         if (result.status == IoStatus::end_of_input)
             return fail({Reason::refused, By::peer,
                          "closed the connection during the WebSocket handshake"});
@@ -175,7 +175,7 @@ private:
     }
 
     bool holds_input() const {
-        return !rejected_ &&
+        return !is_rejected_ &&
                (reader_.has_output() || pending_stop_ || reader_.can_use(undecoded_));
     }
     // take_response() and take_request() remove the peer's part of the handshake from the front
@@ -215,8 +215,8 @@ private:
     IoStatus read_frames(std::string_view& wire, std::span<char>& space) {
         using Stop = FrameReader::Stop;
         const std::size_t size = space.size();
-        if (closed_by_peer_) wire = {};
-        while (!closed_by_peer_) {
+        if (is_closed_by_peer_) wire = {};
+        while (!is_closed_by_peer_) {
             const Stop stop = pending_stop_ ? *pending_stop_ : reader_.next(wire, space);
             if (stop == Stop::blocked) break;
             if (stop != Stop::control) {
@@ -226,8 +226,8 @@ private:
             }
             if (reader_.opcode() == Opcode::ping) {
                 // Drops the older answers if the peer does not read them, as RFC 6455 allows.
-                if (controls_.size() >= piece) controls_.clear();
-                controls_ += control(Opcode::pong, reader_.control());
+                if (controls_.size() >= piece_size) controls_.clear();
+                controls_ += make_control(Opcode::pong, reader_.control());
             } else if (reader_.control() == std::to_string(pings_)) {
                 answered_ping_ = pings_;
             }
@@ -236,38 +236,38 @@ private:
     }
 
     // close_output() will send the code of this closure.
-    IoStatus take_close(bool failed) {
+    IoStatus take_close(bool has_failed) {
         const Closure& closure = reader_.closure();
-        closed_by_peer_ = true;
-        if (!failed) {
+        is_closed_by_peer_ = true;
+        if (!has_failed) {
             if (client_) client_->facts.closure = closure;
             if (close_sent_ && wire_.empty()) below_->close_output();
             if (closure.code == normal_closure || closure.code == going_away ||
                 closure.code == no_status)
                 return IoStatus::end_of_input;
         }
-        rejected_ = true;
-        const bool too_long = failed && closure.code == too_big;
-        fail(!failed    ? End{Reason::receive, By::peer, "closed with", closure.text()}
-             : too_long ? End{Reason::limit, By::us, "", closure.reason}
-                        : End{Reason::receive, By::peer,
-                              "violated the WebSocket protocol:", closure.reason});
+        is_rejected_ = true;
+        const bool is_too_long = has_failed && closure.code == too_big;
+        fail(!has_failed   ? End{Reason::receive, By::peer, "closed with", closure.text()}
+             : is_too_long ? End{Reason::limit, By::us, "", closure.reason}
+                           : End{Reason::receive, By::peer,
+                                 "violated the WebSocket protocol:", closure.reason});
         return IoStatus::rejected;
     }
 
-    bool between_frames() const { return payload_left_ == 0 && head_.empty(); }
+    bool is_between_frames() const { return payload_left_ == 0 && head_.empty(); }
 
-    std::string control(Opcode opcode, std::string_view payload) const {
+    std::string make_control(Opcode opcode, std::string_view payload) const {
         const Key key = client_ ? new_key() : 0;
         return control_frame(opcode, payload, client_ ? &key : nullptr);
     }
 
-    // Encodes messages as frames until there is a piece to send, and stores in encoded_ the
-    // number of bytes encoded.
+    // Encodes messages as frames until there is a piece to send, and stores in encoded_
+    // the number of bytes encoded.
     void encode(std::string_view messages) {
         const std::size_t size = messages.size();
-        while (wire_.size() < piece) {
-            if (between_frames()) wire_ += std::exchange(controls_, {});
+        while (wire_.size() < piece_size) {
+            if (is_between_frames()) wire_ += std::exchange(controls_, {});
             if (messages.empty()) break;
             if (payload_left_ == 0) {
                 std::string_view head = messages.substr(0, message_head_size - head_.size());
@@ -283,7 +283,7 @@ private:
                     frame, write_head(frame, opcode, payload_left_, client_ ? &key_ : nullptr));
                 head_.clear();
             }
-            const std::size_t count = std::min({payload_left_, messages.size(), piece});
+            const std::size_t count = std::min({payload_left_, messages.size(), piece_size});
             wire_.resize(wire_.size() + count);
             mask(wire_.data() + wire_.size() - count, messages.data(), count, key_,
                  payload_offset_);
@@ -318,10 +318,10 @@ private:
 
     std::unique_ptr<Transport> below_;
     std::optional<Client> client_;
-    bool ready_below_ = false;     // the handshake below is done
-    bool opened_ = false;          // our own handshake is done
-    bool closed_by_peer_ = false;  // the peer sent a close frame, or its input was rejected
-    bool rejected_ = false;
+    bool is_ready_below_ = false;     // the handshake below is done
+    bool is_open_ = false;            // our own handshake is done
+    bool is_closed_by_peer_ = false;  // the peer sent a close frame, or its input was rejected
+    bool is_rejected_ = false;
     bool close_sent_ = false;
     End refusal_;
     int interim_count_ = 0;  // responses before the final one

@@ -149,7 +149,7 @@ std::unique_ptr<Backend> make_backend(std::string_view name) {
                              !environment_variable("EV_TRACE").empty());
 }
 
-bool ready_now(int fd, Events events) {
+bool is_ready_now(int fd, Events events) {
     pollfd polled{fd, static_cast<short>(events), 0};
     return ::poll(&polled, 1, 0) > 0;
 }

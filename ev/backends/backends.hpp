@@ -17,6 +17,6 @@ std::unique_ptr<Backend> make_auto_backend();
 // and time, and the ready descriptors (r: readable, w: writable, h: hang-up, e: error).
 std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner, bool traces = false);
 
-bool ready_now(int fd, Events events);  // also true for an error
+bool is_ready_now(int fd, Events events);  // also true for an error
 
 }  // namespace ev

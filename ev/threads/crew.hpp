@@ -39,7 +39,7 @@ public:
     }
 
     T& first() const { return *first_; }
-    bool single_threaded() const { return workers_.empty(); }
+    bool is_single_threaded() const { return workers_.empty(); }
 
     // Calls `call` for each object on that object's thread, and for the first before returning.
     void post_to_each(const std::function<void(T&)>& call) {

@@ -61,14 +61,14 @@ TEST_CASE("refuses a text that is neither a host name nor an address") {
 
 TEST_CASE("compares hosts without their ports, and recognizes addresses of no host") {
     const Address paths[] = {Address::unix_path("/a"), Address::unix_path("/a")};
-    CHECK_FALSE(same_host(paths[0], paths[1]));
+    CHECK_FALSE(is_same_host(paths[0], paths[1]));
     CHECK_FALSE(paths[0].is_wildcard());
     const char* const hosts[] = {"0.0.0.0", "127.0.0.1", "127.0.0.2", "::", "::1", "::2"};
     for (const std::string one : hosts) {
         CHECK(at(one, 7).is_wildcard() == (one == "0.0.0.0" || one == "::"));
         for (const std::string other : hosts) {
             CAPTURE(one, other);
-            CHECK(same_host(at(one, 7), at(other, 8)) == (one == other));
+            CHECK(is_same_host(at(one, 7), at(other, 8)) == (one == other));
         }
     }
 }

@@ -29,7 +29,7 @@ TEST_CASE("a frame is a datagram, there and back") {
     REQUIRE(got.size() == 1);
     CHECK((got[0].bytes == bytes));
     CHECK(got[0].local.text() == pair.far.address().text());
-    CHECK_FALSE(got[0].to_group);
+    CHECK_FALSE(got[0].is_to_group);
     const bufio::Packet answer{got[0].bytes, &got[0].peer, &got[0].local};
     CHECK(pair.far.send({&answer, 1}) == 1);
     REQUIRE(pair.run_until([&] { return pair.near.calls > 0; }));
@@ -157,7 +157,7 @@ TEST_CASE("answers from the address that the datagram was sent to") {
             const std::span<const Datagram> got = server.receive();
             REQUIRE(got.size() == 1);
             CHECK(got[0].local.text() == own.text());
-            CHECK_FALSE(got[0].to_group);
+            CHECK_FALSE(got[0].is_to_group);
             const bufio::Packet answer{got[0].bytes, &got[0].peer, &got[0].local};
             REQUIRE(server.send({&answer, 1}) == 1);
         }
@@ -174,7 +174,7 @@ TEST_CASE("marks a datagram sent to a broadcast address") {
     REQUIRE(::sendto(sender.get(), "all", 3, 0, all.get(), all.size) == 3);
     const std::span<const Datagram> got = server.receive();
     REQUIRE(got.size() == 1);
-    CHECK(got[0].to_group);
+    CHECK(got[0].is_to_group);
 }
 #else
 TEST_CASE("answers from the address of the route if the datagram's local address is unknown") {
@@ -185,7 +185,7 @@ TEST_CASE("answers from the address of the route if the datagram's local address
     const std::span<const Datagram> got = server.receive();
     REQUIRE(got.size() == 1);
     CHECK(got[0].local.is_wildcard());
-    CHECK_FALSE(got[0].to_group);
+    CHECK_FALSE(got[0].is_to_group);
     const bufio::Packet answer{got[0].bytes, &got[0].peer, &got[0].local};
     REQUIRE(server.send({&answer, 1}) == 1);
     CHECK(received(client) == Datagrams{"who"});

@@ -156,9 +156,9 @@ TEST_CASE("reports the fault of a certificate") {
         const Outcome outcome = talk_to(w.files.make(row.subject, row.wish), row.host);
         check_refusal(outcome, row.text);
         CHECK(outcome.facts.fault_count == 1);
-        CHECK(outcome.facts.expired == (row.wish.until < 0));
-        CHECK(outcome.facts.incomplete_chain == (row.wish.issuer == &w.stranger));
-        CHECK(outcome.facts.untrusted == (row.wish.issuer != &w.ca));
+        CHECK(outcome.facts.is_expired == (row.wish.until < 0));
+        CHECK(outcome.facts.has_incomplete_chain == (row.wish.issuer == &w.stranger));
+        CHECK(outcome.facts.is_untrusted == (row.wish.issuer != &w.ca));
         CHECK(outcome.facts.chain.size() == 1);
     }
 }
@@ -218,7 +218,7 @@ TEST_CASE("reports the faults of a chain, and the certificates concerned") {
     const Outcome outcome = talk_to(w.files.chained(chain));
     check_refusal(outcome, text);
     CHECK(outcome.facts.fault_count == faults);
-    CHECK_FALSE(outcome.facts.incomplete_chain);
+    CHECK_FALSE(outcome.facts.has_incomplete_chain);
     // The facts are bounded, because the peer chooses the lengths of its chain and of its
     // faults.
     CHECK(outcome.facts.chain.size() == std::min<std::size_t>(chain.size(), 11));
@@ -247,7 +247,7 @@ TEST_CASE("counts whole days until or since the end of a certificate") {
             w.files.make("localhost", {.from = -9 * day, .until = row.until, .issuer = &w.ca});
         const Outcome outcome = talk(TlsContext::client(options), server_of(identity));
         CHECK(outcome.facts.days_left == row.days);
-        CHECK(outcome.facts.expired == row.expired);
+        CHECK(outcome.facts.is_expired == row.expired);
     }
 }
 

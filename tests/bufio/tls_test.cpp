@@ -196,7 +196,7 @@ TEST_CASE("provides the facts of a TLS connection", "[tls]") {
     CHECK(facts.faults_text.empty());
     REQUIRE(facts.chain.size() == 1);
     check_contains(facts.chain[0], "CN=localhost, until 2");
-    CHECK_FALSE(facts.resumed);
+    CHECK_FALSE(facts.is_resumed);
 }
 
 TEST_CASE("reports a FIN without close_notify as a truncation", "[tls]") {
@@ -415,14 +415,14 @@ TEST_CASE("the next connections to the same host resume the TLS session", "[tls]
             for (const bool later : {false, true, true}) {
                 Secure secure(client, server);
                 secure.exchange();
-                CHECK(secure.facts().resumed == (later && row.allowed));
+                CHECK(secure.facts().is_resumed == (later && row.allowed));
                 CHECK(secure.facts().subject == "CN=localhost");
                 CHECK(secure.facts().faults_text.empty());
                 if (row.certified) CHECK(secure.far.stream->tls()->subject == "CN=client");
             }
             Secure elsewhere(client, server, "127.0.0.1");
             REQUIRE(elsewhere.opened());
-            CHECK_FALSE(elsewhere.facts().resumed);
+            CHECK_FALSE(elsewhere.facts().is_resumed);
         }
 }
 
@@ -440,7 +440,7 @@ TEST_CASE("threads use one TLS context concurrently, and resume their own sessio
         for (auto& [one, other] : sockets[number]) {
             Secure pair(client, server, "localhost", {std::move(one), std::move(other)});
             pair.exchange();
-            resumed[number].push_back(pair.facts().resumed);
+            resumed[number].push_back(pair.facts().is_resumed);
         }
     };
     std::vector<std::thread> running;
@@ -460,7 +460,7 @@ TEST_CASE("uses a TLS 1.3 ticket only once", "[tls]") {
     std::vector<bool> resumed;
     for (Secure& each : later) {
         REQUIRE(each.opened());
-        resumed.push_back(each.facts().resumed);
+        resumed.push_back(each.facts().is_resumed);
     }
     CHECK(resumed == std::vector{true, true, false});  // OpenSSL sends two tickets
 }

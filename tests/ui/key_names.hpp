@@ -21,7 +21,7 @@ inline std::string name(const ui::Key& key) {
     if (key.chord.ctrl) text += "ctrl-";
     text += names[static_cast<int>(key.chord.code)] + character;
     if (key.text != (key.chord.ctrl ? "" : character)) text += ':' + key.text;
-    return key.truncated ? text + " truncated" : text;
+    return key.is_truncated ? text + " truncated" : text;
 }
 
 }  // namespace test

@@ -27,7 +27,7 @@ std::string keys_of(std::string_view bytes, std::size_t cut) {
     std::string keys = drained(parser);
     parser.feed(bytes.substr(cut));
     drain(parser, keys);
-    while (parser.key_incomplete()) {
+    while (parser.has_incomplete_key()) {
         parser.expire();
         drain(parser, keys);
     }
@@ -221,7 +221,7 @@ TEST_CASE("the parser waits only for bytes that could be a key by themselves") {
         KeyParser parser;
         parser.feed(each.bytes);
         drained(parser);
-        REQUIRE(parser.key_incomplete() == each.waits);
+        REQUIRE(parser.has_incomplete_key() == each.waits);
     }
 }
 

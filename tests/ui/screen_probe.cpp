@@ -43,7 +43,7 @@ public:
     explicit Probe(std::string action) : action_(std::move(action)) {}
 
     void run() {
-        while (!done_ && !terminal_.gone()) {
+        while (!done_ && !terminal_.is_gone()) {
             if (resized) terminal_.resize();
             resized = 0;
             draw();
@@ -122,7 +122,7 @@ private:
             for (auto i = first; i < keys_.size(); ++i)
                 append_escaped(frame.rows[i - first + 1], keys_[i]);
         }
-        frame.cursor_shown = attacked_ || keys_.size() % 2 == 0;
+        frame.is_cursor_shown = attacked_ || keys_.size() % 2 == 0;
         frame.cursor_column = 5;
         terminal_.draw(frame);
     }

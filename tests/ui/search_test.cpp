@@ -127,7 +127,7 @@ TEST_CASE("each key narrows, widens, continues or ends the search") {
         CHECK(search.press(key));
         CHECK(search.query() == query);
         CHECK(search.match() == match);
-        CHECK(search.failed() == failed);
+        CHECK(search.has_failed() == failed);
     }
     for (const auto chord :
          {ui::plain(KeyCode::enter), ui::ctrl('g'), ui::plain(KeyCode::escape),

@@ -14,7 +14,7 @@ std::string cells(std::string_view bytes) {
     ui::Cells cells(bytes);
     while (const auto cell = cells.next()) {
         if (!text.empty()) text += '|';
-        text += cell->escaped ? '<' + cell->text + '>' : cell->text;
+        text += cell->is_escaped ? '<' + cell->text + '>' : cell->text;
     }
     return text;
 }
@@ -92,7 +92,7 @@ TEST_CASE("no control byte passes, and visible text passes unchanged") {
 }
 
 TEST_CASE("measures and truncates text by columns of the locale") {
-    REQUIRE_FALSE(ui::utf8_locale());  // C
+    REQUIRE_FALSE(ui::is_utf8_locale());  // C
     REQUIRE(ui::printable("a é \x1b") == "a \\xc3\\xa9 ^[");
     REQUIRE(ui::display_width("é") == 8);
     REQUIRE(ui::previous_cell("é", 2) == 1);
@@ -221,7 +221,7 @@ Validity checked(std::string_view text, std::size_t cut) {
     for (const std::string_view piece :
          {text.substr(0, cut), text.substr(cut, 0), text.substr(cut)})
         if (!check.add(piece)) return Validity::invalid;
-    return check.complete() ? Validity::utf8 : Validity::cut;
+    return check.is_complete() ? Validity::utf8 : Validity::cut;
 }
 
 }  // namespace

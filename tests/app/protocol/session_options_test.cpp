@@ -79,15 +79,15 @@ TEST_CASE("explains an end with the option that may help") {
         {bufio::Reason::own_certificate, [](Facts&) {}, ""},
         {bufio::Reason::own_certificate, [](Facts& tls) { tls.subject = "CN=a"; },
          "; choose one that it accepts with --cert FILE and --key FILE"},
-        {bufio::Reason::certificate, [](Facts& tls) { tls.untrusted = true; },
+        {bufio::Reason::certificate, [](Facts& tls) { tls.is_untrusted = true; },
          "; to accept it: --cacert FILE, --pinnedpubkey P, or -k"},
         {bufio::Reason::certificate,
          [](Facts& tls) {
-             tls.untrusted = true;
+             tls.is_untrusted = true;
              tls.fault_count = 2;
          },
          "; to accept it: --pinnedpubkey P, or -k"},
-        {bufio::Reason::certificate, [](Facts& tls) { tls.incomplete_chain = true; },
+        {bufio::Reason::certificate, [](Facts& tls) { tls.has_incomplete_chain = true; },
          "; the server should send its intermediate certificate; to accept it: "
          "--pinnedpubkey P, or -k"},
     };

@@ -37,7 +37,7 @@ TEST_CASE("prints the end of a certificate as a date, with the days until or sin
     facts.not_after = "2026-11-20";
     for (const Row& row : rows) {
         facts.days_left = row.days;
-        facts.expired = row.expired;
+        facts.is_expired = row.expired;
         CHECK(yodel::certificate_end_text(facts) == "2026-11-20, " + std::string(row.text));
     }
 }

@@ -133,7 +133,7 @@ TEST_CASE("holds 64 KiB of whole lines, and writes the count of the others in th
     fill(1024);
     diagnostics.write_line("also without space");
     CHECK(last_line(ends, diagnostics) == "yodel: 2 lines were" + unread + "\n");
-    diagnostics.set_timestamps();
+    diagnostics.enable_timestamps();
     fill(1024);
     const std::string dated = last_line(ends, diagnostics);
     CHECK(dated.starts_with("20"));

@@ -25,15 +25,15 @@ TEST_CASE("the error for an unknown backend names it") {
         Catch::Matchers::StartsWith("EV_BACKEND: unknown backend carrier pigeon"));
 }
 
-TEST_CASE("ready_now() reports if a pipe accepts bytes, without a loop") {
+TEST_CASE("is_ready_now() reports if a pipe accepts bytes, without a loop") {
     auto pipe = make_pipe();
-    CHECK(ev::ready_now(pipe.in, ev::writable));
-    CHECK_FALSE(ev::ready_now(pipe.out, ev::readable));
+    CHECK(ev::is_ready_now(pipe.in, ev::writable));
+    CHECK_FALSE(ev::is_ready_now(pipe.out, ev::readable));
     pipe.fill();
-    CHECK_FALSE(ev::ready_now(pipe.in, ev::writable));
-    CHECK(ev::ready_now(pipe.out, ev::readable));
+    CHECK_FALSE(ev::is_ready_now(pipe.in, ev::writable));
+    CHECK(ev::is_ready_now(pipe.out, ev::readable));
     pipe.out.close();
-    CHECK(ev::ready_now(pipe.in, ev::writable));  // reports an error
+    CHECK(ev::is_ready_now(pipe.in, ev::writable));  // reports an error
 }
 
 TEST_CASE("select refuses a descriptor beyond FD_SETSIZE") {

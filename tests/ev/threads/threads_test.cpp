@@ -182,7 +182,7 @@ TEST_CASE("there is at least one processor") { CHECK(ev::processor_count() >= 1)
 TEST_CASE("a crew has one object a thread, and the first is on the owner's loop") {
     ev::Loop loop;
     Crew<Member> crew(loop, 3, make_member);
-    CHECK_FALSE(crew.single_threaded());
+    CHECK_FALSE(crew.is_single_threaded());
     CHECK(crew.first().owner == nullptr);
     crew.start();
     crew.post_to_each([](Member& member) { member.ran_in = std::this_thread::get_id(); });
@@ -215,7 +215,7 @@ TEST_CASE("a crew calls back with the sum over its threads, once, from the owner
 TEST_CASE("a crew of one needs no thread and no mailbox") {
     ev::Loop loop;
     Crew<Member> crew(loop, 1, make_member);
-    CHECK(crew.single_threaded());
+    CHECK(crew.is_single_threaded());
     crew.start();
     int calls = 0;
     crew.gather<Threads>(number_of, [&](const Threads& sum) {

@@ -32,11 +32,11 @@ private:
 
     void stream_changed(bufio::Stream& stream) override {
         const std::size_t size = stream.received().find('\n') + 1;
-        if (size > 0 && !stream.finishing()) {
+        if (size > 0 && !stream.is_finishing()) {
             std::fwrite(stream.received().data(), 1, size, stdout);
             stream.finish(std::chrono::seconds(10));  // the time limit for the server to close
         }
-        if (stream.finishing()) stream.consume(stream.received().size());
+        if (stream.is_finishing()) stream.consume(stream.received().size());
         if (stream.end()) leave(stream.end());
     }
 

@@ -106,7 +106,7 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
                              .quiet = options.report.quiet,
                              .recording = options.run.recording,
                              .connects = options.connects()};
-    if (options.use_tls()) to.key_log = options.tls.key_log_file;
+    if (options.uses_tls()) to.key_log = options.tls.key_log_file;
     to.sandbox = give_up_rights(options, true);
     return run_client<ScreenClient>(loop, to, signo);
 }
@@ -158,7 +158,7 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
         output.write(lines);
     };
     const Trouble trouble = examine(
-        loop, {target, options.json(), options.report.verbose, print_lines, show_check});
+        loop, {target, options.prints_json(), options.report.verbose, print_lines, show_check});
     diagnostics().clear_temporary();
     ev::Timer overdue(loop, [&] { loop.stop(); });
     if (target.max_time) overdue.start_at(begun_at + *target.max_time);
@@ -179,12 +179,12 @@ int run(ev::Loop& loop, YodelOptions options, int& signo) {
     }
     std::unique_ptr<EchoServer> server;
     std::optional<bufio::Acceptor> acceptor;
-    if (options.own_server())
+    if (options.has_own_server())
         server = start_own_server(loop, session.endpoint, *session.framing, 1,
-                                  options.use_tls() ? &options.tls : nullptr);
+                                  options.uses_tls() ? &options.tls : nullptr);
     refuse_shared_outputs(
         {{"-o", options.report.log.path}, {"SSLKEYLOGFILE", options.tls.key_log_file}});
-    if (options.use_tls()) session.tls = tls_context(options);
+    if (options.uses_tls()) session.tls = tls_context(options);
     if (session.endpoint.passive) listen(loop, session, acceptor);
     if (session.listens() && options.line.has("q")) session.answer_time = session.close_timeout;
     if (options.line.has("examine")) return run_examination(loop, options, signo);

@@ -24,17 +24,17 @@ int run(ev::Loop& loop, LoadOptions options, int& signo) {
     RunOptions& run = options.run;
     Session::Options& session = run.session;
     std::unique_ptr<EchoServer> server;
-    if (options.own_server()) {
+    if (options.has_own_server()) {
         if (!session.endpoint.udp)
             provide_descriptors(2 * run.connections);  // both ends of each
         server = start_own_server(loop, session.endpoint, *session.framing, run.connections,
-                                  options.use_tls() ? &options.tls : nullptr);
+                                  options.uses_tls() ? &options.tls : nullptr);
     }
     refuse_shared_outputs({{"SSLKEYLOGFILE", options.tls.key_log_file}});
-    if (options.use_tls()) session.tls = bufio::TlsContext::client(options.tls);
+    if (options.uses_tls()) session.tls = bufio::TlsContext::client(options.tls);
     plan_load(options);
     // In the background, the page would stop a run that needs no terminal.
-    const bool has_page = !options.line.has("no-tui") && !options.json() &&
+    const bool has_page = !options.line.has("no-tui") && !options.prints_json() &&
                           !run.probe_interval && !options.reads_stdin() &&
                           !ui::is_in_background(STDIN_FILENO);
     if (has_page && can_use_screen_or_warn())

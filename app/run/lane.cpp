@@ -79,9 +79,9 @@ Event outgoing_event(Fate fate, std::uint64_t id, std::size_t count, const Outgo
     Event event{.fate = fate, .at = now, .count = count};
     event.message = {.id = id,
                      .payload = message.payload,
-                     .planned = message.planned == ev::Time{} ? now : message.planned,
+                     .planned = message.planned_at == ev::Time{} ? now : message.planned_at,
                      .sent = now};
-    event.unterminated = message.unterminated;
+    event.unterminated = message.is_unterminated;
     return event;
 }
 
@@ -178,8 +178,9 @@ public:
 
     bool send(const Outgoing& message) {
         const QueuedIds queued =
-            message.reserved ? session.send_reserved(message.payload.size())
-                             : session.send(message.payload, message.planned, message.reply);
+            message.is_reserved
+                ? session.send_reserved(message.payload.size())
+                : session.send(message.payload, message.planned_at, message.reply);
         if (!queued) {
             leave_unsent(message);
             return false;
@@ -192,12 +193,12 @@ public:
         sent += queued.count;
         if (options_.churn > 0 && sent >= options_.churn) is_worn = true;
         source().sent(message, queued);
-        if (message.planned == ev::Time{}) return true;
+        if (message.planned_at == ev::Time{}) return true;
         session.flush();
-        results_.change_at(message.planned, [&](Results& to) {
-            to.lateness.record(session.flushed_at() - message.planned);
+        results_.change_at(message.planned_at, [&](Results& to) {
+            to.lateness.record(session.flushed_at() - message.planned_at);
         });
-        if (message.planned < lane_.resumed_at_) session.void_round_trips();
+        if (message.planned_at < lane_.resumed_at_) session.void_round_trips();
         return true;
     }
 
@@ -427,7 +428,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
     const bool keeps_lines = options.from == From::input && options.connections > 1;
     if (options.from == From::shared_input || keeps_lines)
         source_ = std::make_unique<Lines>(
-            loop, Lines::Options{.lines = options.line_options(), .keep = keeps_lines},
+            loop, Lines::Options{.lines = options.line_options(), .keeps_lines = keeps_lines},
             [this] { sources_changed(); });
     else if (options.messages)
         source_ = std::make_unique<Generator>(options.messages, share_);
@@ -463,7 +464,8 @@ void Lane::fail(const bufio::End& end) {
 // that is later.
 void Lane::limit_connecting(ev::Time since) {
     if (!options_.length || stage_ != Stage::settling) return;
-    phase_timer_.start_at(std::max(options_.start.value_or(since), since) + *options_.length);
+    phase_timer_.start_at(std::max(options_.start_at.value_or(since), since) +
+                          *options_.length);
 }
 
 // Opens the connections that are due at their pace or, in a repeated probe, connects again.
@@ -528,7 +530,7 @@ void Lane::begin_at(ev::Time time) {
     if (stage_ >= Stage::sending) return;
     stage_ = Stage::ready;
     phase_timer_.cancel();
-    step_timer_.start_at(std::max(options_.start.value_or(time), time));
+    step_timer_.start_at(std::max(options_.start_at.value_or(time), time));
 }
 
 // Begins the warm-up, if any, and is called again at its end to begin the measured messages.
@@ -536,7 +538,7 @@ void Lane::begin_at(ev::Time time) {
 void Lane::begin() {
     const ev::Time start = step_timer_.deadline();
     const bool is_first = stage_ < Stage::sending;
-    if (options_.start && is_first) results_.late_start = start - *options_.start;
+    if (options_.start_at && is_first) results_.late_start = start - *options_.start_at;
     stage_ = Stage::sending;
     const bool is_warm_up = is_first && options_.warm_up;
     // Planned times in a replay count from the beginning of the loop's turn, which may precede
@@ -575,8 +577,8 @@ void Lane::sources_changed() {
 // that its round trip includes the wait.
 void Lane::send_due() {
     for (unsigned i = 0; i < messages_per_turn; ++i) {
-        const std::optional<ev::Time> planned = schedule_->due(loop_.now());
-        if (!planned) break;
+        const std::optional<ev::Time> planned_at = schedule_->due(loop_.now());
+        if (!planned_at) break;
         // Send on the connection in turn or, if it is not usable, on the next usable one.
         const std::size_t count = connections_.size();
         const auto in_turn = [&](std::size_t skipped) {
@@ -592,7 +594,7 @@ void Lane::send_due() {
         std::optional<Outgoing> next = source_->next();
         if (!next) return source_->over() ? finish_all() : step_timer_.cancel();
         schedule_->pass(loop_.now());
-        next->planned = *planned;
+        next->planned_at = *planned_at;
         last_planned_place_ = in_turn(skipped);
         Connection& connection = *connections_[last_planned_place_];
         if (connection.accepts_more())
@@ -600,9 +602,9 @@ void Lane::send_due() {
         else
             connection.leave_unsent(*next);
     }
-    if (!schedule_->over()) return step_timer_.start_at(schedule_->next_time());
+    if (!schedule_->over()) return step_timer_.start_at(schedule_->next_at());
     if (!is_warming_up()) return finish_all();
-    step_timer_.start_at(schedule_->begin() + *options_.warm_up);
+    step_timer_.start_at(schedule_->begins_at() + *options_.warm_up);
     schedule_.reset();
 }
 
@@ -617,7 +619,8 @@ void Lane::stop_sending(Stage next) {
         const double share = static_cast<double>(share_.own_connection_count()) /
                              static_cast<double>(options_.connections);
         const ev::Duration end = options_.length.value_or(ev::Duration::max());
-        const ev::Duration sending = std::min(schedule_->next_time() - schedule_->begin(), end);
+        const ev::Duration sending =
+            std::min(schedule_->next_at() - schedule_->begins_at(), end);
         if (results_.climb) results_.climb->end = std::min(sending, results_.climb->length);
         const double planned = options_.pace->rate(sending / 2) * share;
         results_.planned_rate = planned;
@@ -634,7 +637,7 @@ void Lane::stop_sending(Stage next) {
 void Lane::count_unsent(ev::Duration tolerance) {
     const std::uint64_t overdue = schedule_ ? schedule_->overdue(loop_.now() - tolerance) : 0;
     if (overdue == 0) return;
-    results_.change_at(schedule_->next_time(), [&](Results& to) { to.unsent += overdue; });
+    results_.change_at(schedule_->next_at(), [&](Results& to) { to.unsent += overdue; });
     if (results_.unsent_sentence.empty())
         results_.unsent_sentence = "an overdue message was not sent before the run ended";
 }
@@ -661,7 +664,7 @@ void Lane::time_up() {
     if (connections_.empty()) return fail(no_connection("resolving"));
     // All messages left in the schedule are overdue by now, so allow time to send them.
     if (schedule_) {
-        const ev::Time last = schedule_->begin() + *options_.length +
+        const ev::Time last = schedule_->begins_at() + *options_.length +
                               std::min(max_catch_up, options_.session.reply_timeout);
         if (loop_.now() < last) return phase_timer_.start_at(last);
     }

@@ -78,8 +78,8 @@ struct RunOptions {
     std::optional<ev::Duration> length = {};
     // `count` and `length` begin after the warm-up.
     std::optional<ev::Duration> warm_up = {};
-    std::optional<ev::Time> start = {};  // earliest time of the first message
-    std::size_t size = 64;               // maximum size of a message, in bytes
+    std::optional<ev::Time> start_at = {};  // earliest time of the first message
+    std::size_t size = 64;                  // maximum size of a message, in bytes
     // Sends no messages; see Results::is_probe. Closes each connection once it is open, unless
     // `length` or `lifetime` is set without `probe_interval`.
     bool probe = false;
@@ -125,7 +125,7 @@ public:
     void connect(std::shared_ptr<const Session::Options> options);
     // Counts all connections as failed, with this end. Call it instead of connect().
     void fail(const bufio::End& end);
-    // Starts sending at this time or, if later, at RunOptions::start.
+    // Starts sending at this time or, if later, at RunOptions::start_at.
     void begin_at(ev::Time time);
     // While paused, reads nothing, so that back-pressure slows the peers down.
     void pause(bool is_paused);

@@ -109,10 +109,10 @@ void Reporter::lane_opened(std::size_t connection, const Session& session) {
     const bool is_tcp = session.options().endpoint.path.empty();
     report_attempt("connected to " + session.address().text() + ", " +
                    phases_text(session, is_tcp ? "TCP" : "connect"));
-    if (json() && reports_messages() && !options_.quiet)
+    if (prints_json() && reports_messages() && !options_.quiet)
         output_.append_line(
-            connection_object(session, load() ? connection : attempt_count_).str());
-    if (options_.verbose || (probe() && !options_.quiet)) remark(connection, text);
+            connection_object(session, is_load() ? connection : attempt_count_).str());
+    if (options_.verbose || (is_probe() && !options_.quiet)) remark(connection, text);
     for (const std::string& each : session.opening_notes())
         if (options_.verbose) remark(connection, each);
 }
@@ -128,7 +128,7 @@ void Reporter::lane_ended(std::size_t connection, const Session& session, bool w
     if (is_retrying)
         text += "; retry in " + duration_text(session.retry_at() - session.state_began_at());
     if (journal_) journal_->add_event({.reply = {.payload = text}});
-    const bool is_shown = load() ? options_.verbose : is_retrying && !options_.quiet;
+    const bool is_shown = is_load() ? options_.verbose : is_retrying && !options_.quiet;
     if (is_shown || (options_.verbose && is_retrying)) remark(connection, text);
 }
 
@@ -136,13 +136,15 @@ void Reporter::lane_ended(std::size_t connection, const Session& session, bool w
 void Reporter::report_attempt(const std::string& text, bool is_new) {
     if (!run_.probe_interval) return;
     if (is_new) ++attempt_count_;
-    if (sequence()) output_.append_line("seq " + std::to_string(attempt_count_) + ": " + text);
+    if (prints_sequence())
+        output_.append_line("seq " + std::to_string(attempt_count_) + ": " + text);
 }
 
 void Reporter::remark(std::size_t connection, const std::string& text) {
     if (remark_count_ > max_remarks || !options_.remarks) return;
-    if (load()) ++remark_count_;
-    const std::string prefix = load() ? "connection " + std::to_string(connection) + ": " : "";
+    if (is_load()) ++remark_count_;
+    const std::string prefix =
+        is_load() ? "connection " + std::to_string(connection) + ": " : "";
     print_error(remark_count_ > max_remarks ? "more connections are not reported"
                                             : prefix + text);
 }
@@ -152,7 +154,8 @@ void Reporter::remark(std::size_t connection, const std::string& text) {
 void Reporter::lane_event(const Event& event) {
     if (event.fate == Fate::sent) return on_sent(event);
     // Bytes without frames are logged as they are read.
-    const bool is_logged = unframed() == (event.fate == Fate::read) || !has_reply(event.fate);
+    const bool is_logged =
+        is_unframed() == (event.fate == Fate::read) || !has_reply(event.fate);
     if (journal_ && is_logged && event.frames.empty()) journal_->add_event(event);
     if (event.fate == Fate::read) return print(event);
     if (!event.frames.empty()) {  // print echoed lines without decoding them
@@ -161,17 +164,17 @@ void Reporter::lane_event(const Event& event) {
             event.frames.substr(0, event.frames.size() - (is_unterminated ? 1 : 0)));
     }
     add_object(event);
-    if (sequence()) {
+    if (prints_sequence()) {
         const std::string line = sequence_line(event);
         if (!line.empty()) output_.append_line(line);
     }
-    if (replay() && !json()) output_.append(difference_text(event));
+    if (is_replay() && !prints_json()) output_.append(difference_text(event));
     print(event);
 }
 
 void Reporter::on_sent(const Event& event) {
     if (event.unterminated) unterminated_id_ = event.message.id + event.count - 1;
-    if (!journal_ && (!json() || run_.session.expect != Expect::none)) return;
+    if (!journal_ && (!prints_json() || run_.session.expect != Expect::none)) return;
     Event each = event;
     for_each_piece(*run_.session.framing, event.message.payload, [&](std::string_view piece) {
         each.message.payload = piece;
@@ -189,9 +192,9 @@ void Reporter::flush() {
 // --- The forms.
 
 void Reporter::add_object(const Event& event) {
-    if (!json() || !reports_messages() || options_.quiet) return;
+    if (!prints_json() || !reports_messages() || options_.quiet) return;
     const EventForm form{.max_payload = prints_recording(options_, run_) ? whole_payload : 0,
-                         .connection = load()};
+                         .connection = is_load()};
     output_.append_line(yodel::json(event, started_at_, form).str());
 }
 
@@ -200,13 +203,13 @@ void Reporter::add_object(const Event& event) {
 // network made the duplicate.
 void Reporter::print(const Event& event) {
     const std::string_view payload = event.reply.payload;
-    const bool is_as_read = unframed() && !load();
+    const bool is_as_read = is_unframed() && !is_load();
     if (!prints_replies() || !has_reply(event.fate)) return;
     if (is_as_read != (event.fate == Fate::read)) return;
     if (event.fate == Fate::duplicate && run_.session.endpoint.udp) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
     if (is_as_read && !makes_printable_) return output_.write(payload);
-    if (load()) output_.append(std::to_string(event.connection) + ": ");
+    if (is_load()) output_.append(std::to_string(event.connection) + ": ");
     if (makes_printable_) {
         const std::string all = std::exchange(partial_character_, {}) + std::string(payload);
         const std::size_t whole = all.size() - (is_as_read ? partial_character_size(all) : 0);
@@ -217,7 +220,7 @@ void Reporter::print(const Event& event) {
     }
     const bool is_unterminated =
         has_message(event.fate) && event.message.id == unterminated_id_;
-    if (load() || !(is_as_read || is_unterminated)) output_.append("\n");
+    if (is_load() || !(is_as_read || is_unterminated)) output_.append("\n");
 }
 
 // Escapes all unsafe bytes except newlines.
@@ -297,7 +300,7 @@ std::string Reporter::finish_output() {
 
 void Reporter::add_end(const std::string& object) {
     if (journal_) journal_->finish(object);
-    if (json()) output_.append_line(object);
+    if (prints_json()) output_.append_line(object);
     output_.flush();
 }
 

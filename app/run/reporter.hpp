@@ -59,28 +59,28 @@ public:
     // Writes the end object to the recording and, with Form::json, to standard output.
     void add_end(const std::string& object);
     // Returns true if each message is reported, not only connections and counts.
-    bool reports_messages() const { return !load() || run_.from == RunOptions::From::input; }
+    bool reports_messages() const { return !is_load() || run_.from == RunOptions::From::input; }
     // A load prints replies only with `verbose`.
     bool prints_replies() const {
         const bool prints_payloads =
             options_.form == Form::payload || options_.form == Form::hex;
-        return reports_messages() && prints_payloads && !replay() &&
-               (!load() || options_.verbose);
+        return reports_messages() && prints_payloads && !is_replay() &&
+               (!is_load() || options_.verbose);
     }
     // Returns true if an open connection is the result: in a single probe, not in a load.
-    bool probe() const { return run_.probe && !run_.probe_interval && !load(); }
+    bool is_probe() const { return run_.probe && !run_.probe_interval && !is_load(); }
     const std::optional<bufio::TlsFacts>& refused_certificate() const {
         return refused_certificate_;
     }
 
 private:
-    bool json() const { return options_.form == Form::json; }
-    bool sequence() const {
+    bool prints_json() const { return options_.form == Form::json; }
+    bool prints_sequence() const {
         return reports_messages() && options_.form == Form::sequence && !options_.quiet;
     }
-    bool replay() const { return run_.session.expect == Expect::given; }
-    bool unframed() const { return !run_.session.framing->has_frames(); }
-    bool load() const { return options_.load; }
+    bool is_replay() const { return run_.session.expect == Expect::given; }
+    bool is_unframed() const { return !run_.session.framing->has_frames(); }
+    bool is_load() const { return options_.load; }
     void on_sent(const Event& event);
     void add_object(const Event& event);
     void print(const Event& event);

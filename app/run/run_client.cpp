@@ -54,15 +54,15 @@ RunClient::RunClient(ev::Loop& loop, Options options)
     const bool is_summarized = !is_json && !reporter_.prints_replies();
     outcome_.summary_parts = {.expects_any = session.expect == Expect::any,
                               .listens = session.listens(),
-                              .load = load(),
+                              .load = is_load(),
                               .verbose = report.verbose,
                               .summary =
-                                  !reporter_.probe() && (!report.quiet || is_summarized)};
+                                  !reporter_.is_probe() && (!report.quiet || is_summarized)};
     if (!is_generated && session.max_time) {
         limit_timer_ = ev::Timer(loop, [] {});  // checked by turn_ended()
         limit_timer_.start(*session.max_time - session.time_spent);
     }
-    if (load() && !reporter_.reports_messages() && is_json && !report.quiet) {
+    if (is_load() && !reporter_.reports_messages() && is_json && !report.quiet) {
         interval_timer_ = ev::Timer(loop, [this] { print_interval(); });
         interval_timer_.start(object_interval);
     }
@@ -72,7 +72,7 @@ RunClient::RunClient(ev::Loop& loop, Options options)
     if (options_.page) {
         own_descriptors_ = used_descriptors();
         page_ = options_.page(*this);
-    } else if (::isatty(STDERR_FILENO) == 1 && !is_printing && (load() || is_generated)) {
+    } else if (::isatty(STDERR_FILENO) == 1 && !is_printing && (is_load() || is_generated)) {
         progress_timer_ = ev::Timer(loop, [this] { show_progress(); });
         progress_timer_.start(progress_interval);
     }
@@ -86,9 +86,9 @@ RunClient::Options RunClient::completed(Options options) const {
     options.report.remarks = !options.page || ::isatty(STDERR_FILENO) != 1;
     if (options.report.load && options.report.form == Reporter::Form::json && !run.probe)
         run.samples_from = loop_.now();
-    if (options.start)
-        run.start = loop_.now() + std::chrono::duration_cast<ev::Duration>(
-                                      *options.start - std::chrono::system_clock::now());
+    if (options.start_at)
+        run.start_at = loop_.now() + std::chrono::duration_cast<ev::Duration>(
+                                         *options.start_at - std::chrono::system_clock::now());
     if (run.probe) {
         // A server may refuse our certificate, or the lack of one, only after the handshake.
         const ev::Duration longest = session.tls ? std::chrono::seconds(1) : ev::Duration();
@@ -137,7 +137,8 @@ RunProgress RunClient::progress() {
         const ev::Duration time = std::min(now.elapsed, run.length.value_or(now.elapsed));
         now.planned_rate = run.pace->rate(time - std::min(time, recent) / 2);
     }
-    if (run.start && *run.start > loop_.now()) now.until_start = *run.start - loop_.now();
+    if (run.start_at && *run.start_at > loop_.now())
+        now.until_start = *run.start_at - loop_.now();
     const std::uint64_t connecting =
         results.attempts - std::min(results.attempts, results.opened + results.failed);
     now.descriptors = own_descriptors_ + static_cast<std::size_t>(results.open + connecting);
@@ -148,7 +149,7 @@ RunProgress RunClient::progress() {
 // Shows the counts on a temporary line of a terminal.
 void RunClient::show_progress() {
     const RunProgress now = progress();
-    std::string text = load() ? std::to_string(now.results.open) + " open, " : "";
+    std::string text = is_load() ? std::to_string(now.results.open) + " open, " : "";
     if (now.phase == RunProgress::Phase::warming_up) text += "warming up, ";
     diagnostics().show_temporary(text + progress_text(now.results));
     progress_timer_.start(progress_interval);
@@ -192,7 +193,7 @@ void RunClient::turn_ended() {
     if (run.session.listens() && !is_complete_)
         while (printed.printed_failures < results.failures.size())
             print_error(results.failures[printed.printed_failures++].text);
-    if (!load() && !printed.is_problem_printed && !results.reply_problem_sentence.empty()) {
+    if (!is_load() && !printed.is_problem_printed && !results.reply_problem_sentence.empty()) {
         printed.is_problem_printed = true;
         print_error(results.reply_problem_sentence);
     }

@@ -82,10 +82,10 @@ public:
 class RunClient final : public RunDisplay::Owner {
 public:
     struct Options {
-        RunOptions run;  // RunClient sets `start`, `samples_from` and `greeting_wait`
+        RunOptions run;  // RunClient sets `start_at`, `samples_from` and `greeting_wait`
         Reporter::Options report = {};
         // Earliest time of the first message.
-        std::optional<std::chrono::system_clock::time_point> start = {};
+        std::optional<std::chrono::system_clock::time_point> start_at = {};
         // Makes the page, which then owns standard output; may be null.
         RunDisplay::Make page = {};
     };
@@ -110,7 +110,7 @@ private:
     void suspending() override { run_.void_round_trips(); }
 
     Options completed(Options options) const;
-    bool load() const { return options_.report.load; }
+    bool is_load() const { return options_.report.load; }
     ev::Duration time_after_sending() const;
     void show_progress();
     void print_interval();

@@ -15,7 +15,7 @@ std::uint64_t share_of(std::uint64_t end, const Share& share) {
 }  // namespace
 
 std::optional<ev::Time> Schedule::due(ev::Time now) const {
-    return over() || next_time() > now ? std::nullopt : std::optional(next_time());
+    return over() || next_at() > now ? std::nullopt : std::optional(next_at());
 }
 
 void Schedule::pass(ev::Time now) {

@@ -89,9 +89,9 @@ public:
     // beyond a million is an estimate.
     std::uint64_t overdue(ev::Time now) const;
     bool over() const;  // no message is left
-    ev::Time begin() const { return begins_at_; }
+    ev::Time begins_at() const { return begins_at_; }
     // Returns when the next message is due. If none is left, returns when it would be due.
-    ev::Time next_time() const { return begins_at_ + next_offset_; }
+    ev::Time next_at() const { return begins_at_ + next_offset_; }
 
 private:
     void advance(std::uint64_t number);

@@ -64,7 +64,7 @@ std::optional<Outgoing> LineReader::next() {
         fault = options_.framing->misfit_text(payload.size(), options_.max_frame);
     else if (options_.messages_file && count_pieces(*options_.framing, payload) > 1)
         fault = "the message contains a delimiter of " + options_.framing->label();
-    if (fault.empty()) return Outgoing{.payload = payload, .unterminated = is_unterminated};
+    if (fault.empty()) return Outgoing{.payload = payload, .is_unterminated = is_unterminated};
     refuse(fault);
     return std::nullopt;
 }
@@ -81,7 +81,7 @@ std::optional<Outgoing> LineReader::next_lines(std::size_t size) {
 void LineReader::pop(const Outgoing& message) {
     const std::string_view bytes = buffer_.view().substr(0, used_);
     line_number_ += static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '\n')) +
-                    (message.unterminated ? 1 : 0);
+                    (message.is_unterminated ? 1 : 0);
     buffer_.consume(used_);
 }
 
@@ -114,8 +114,8 @@ Lines::Lines(ev::Loop& loop, const Options& options, const std::function<void()>
     : loop_(loop),
       options_(options),
       reader_(options.lines, options.session && !options.lines.framing->has_frames()),
-      kept_(options.keep ? std::make_shared<std::deque<std::string>>() : nullptr),
-      watch_(loop, STDIN_FILENO, options.keep ? ev::readable : ev::none,
+      kept_(options.keeps_lines ? std::make_shared<std::deque<std::string>>() : nullptr),
+      watch_(loop, STDIN_FILENO, options.keeps_lines ? ev::readable : ev::none,
              [this, changed](ev::Events) {
                  read();
                  if (kept_) keep();
@@ -151,7 +151,8 @@ std::optional<Outgoing> Lines::next() {
             return std::nullopt;
         }
     }
-    if (!reserved_bytes_.empty()) return Outgoing{.payload = reserved_bytes_, .reserved = true};
+    if (!reserved_bytes_.empty())
+        return Outgoing{.payload = reserved_bytes_, .is_reserved = true};
     std::optional<Outgoing> next;
     if (session && session->options().coalesce)
         next = reader_.next_lines(default_window_bytes -
@@ -163,7 +164,7 @@ std::optional<Outgoing> Lines::next() {
 
 void Lines::sent(const Outgoing& message, QueuedIds /*queued*/) {
     --left_;
-    if (message.reserved)
+    if (message.is_reserved)
         reserved_bytes_ = {};
     else
         reader_.pop(message);
@@ -263,7 +264,7 @@ std::optional<Outgoing> Replay::next() {
             const ev::Time due_at = is_fast_ ? ev::Time{} : *zero_at_ + recorded_offset;
             if (due_at <= now)
                 return Outgoing{.payload = event.message.payload,
-                                .planned = due_at,
+                                .planned_at = due_at,
                                 .reply = event.message.expected};
             due_timer_.start_at(due_at);
             return std::nullopt;

@@ -36,10 +36,10 @@ inline constexpr std::size_t default_window_bytes = 128 * 1024;
 // A message to send. Its views are valid until the next call of the source.
 struct Outgoing {
     std::string_view payload;
-    ev::Time planned{};                          // due time; by default the time of the write
+    ev::Time planned_at{};                       // due time; by default the time of the write
     std::optional<std::string_view> reply = {};  // see Session::send()
-    bool reserved = false;                       // the payload is in Session::reserve()'s space
-    bool unterminated = false;                   // last line of the input, without a newline
+    bool is_reserved = false;                    // the payload is in Session::reserve()'s space
+    bool is_unterminated = false;                // last line of the input, without a newline
 };
 
 // The lane calls next() while a connection can send. A source that waits for something calls a
@@ -124,15 +124,15 @@ private:
 // Sends each line of standard input, or the bytes of each read, as a message. Reads only if a
 // message is wanted and none is left, so that back-pressure slows a fast writer down.
 //
-// If the session coalesces, many lines are sent together. With `keep`, sends nothing, but reads
-// all lines for the Generator of each connection.
+// If the session coalesces, many lines are sent together. With `keeps_lines`, sends nothing,
+// but reads all lines for the Generator of each connection.
 class Lines final : public Source {
 public:
     static constexpr std::size_t max_kept_bytes = 256 * 1024 * 1024;  // including overhead
 
     struct Options {
         LineReader::Options lines = {};
-        bool keep = false;
+        bool keeps_lines = false;
         // The session of the only connection, whose sending side closes when the input ends;
         // null if several connections may send. With a session and without frames, messages are
         // whole reads.
@@ -162,7 +162,7 @@ private:
     const Options options_;
     LineReader reader_;
     std::string_view reserved_bytes_;  // bytes read into the session's queue, not yet sent
-    const std::shared_ptr<std::deque<std::string>> kept_;  // null without `keep`
+    const std::shared_ptr<std::deque<std::string>> kept_;  // null without `keeps_lines`
     std::size_t kept_bytes_ = 0;
     ev::Watch watch_;
     ev::Timer greeting_timer_;

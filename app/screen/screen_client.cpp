@@ -68,7 +68,7 @@ const ui::Binding<Client> Client::table[] = {
      [](Client& c) { c.pages_.push_back({&Client::connection_rows}); },
      "F3 M-i", "connection and certificate", "F3 Link"},
     {ui::keys(ui::plain(KeyCode::f4), ui::alt('h')),
-     [](Client& c) { c.transcript().show_hex(!c.transcript().hex()); }, "F4 M-h",
+     [](Client& c) { c.transcript().show_hex(!c.transcript().is_hex()); }, "F4 M-h",
      "show messages in hex, or as text", "F4 Hex"},
     {ui::keys(ui::plain(KeyCode::f5)), [](Client& c) { c.reconnect(); }, "F5",
      "reconnect now", "F5 Reconnect"},
@@ -144,23 +144,23 @@ bool ScreenClient::press_in(MessageSearch& find, const ui::Key& key) {
     const bool is_on_page = !pages_.empty();
     const bool is_cancelled = is_cancel(key);
     const int step = key.chord == ui::plain(U'n') ? 1 : key.chord == ui::plain(U'N') ? -1 : 0;
-    find.failed = false;
-    if (find.found && step != 0) {  // in the transcript, the next match is older
-        find.failed =
+    find.has_failed = false;
+    if (find.has_match && step != 0) {  // in the transcript, the next match is older
+        find.has_failed =
             is_on_page ? !find_on_page(Style::match, step) : !transcript().search_next(-step);
         return true;
     }
-    if (!find.found && key.chord == ui::plain(KeyCode::enter)) {
+    if (!find.has_match && key.chord == ui::plain(KeyCode::enter)) {
         const std::string& text = find.text.text();
         if (is_on_page) pages_.back().needle = ui::Needle(text);
-        find.found = is_on_page ? find_on_page(Style::match) : transcript().search(text);
-        find.failed = !find.found;
+        find.has_match = is_on_page ? find_on_page(Style::match) : transcript().search(text);
+        find.has_failed = !find.has_match;
         if (text.empty()) mode_.emplace<Typing>();  // an empty search removes the marks
         return true;
     }
-    if (!find.found && !is_cancelled && find.text.press(key)) return true;
-    const bool is_done = is_cancelled && (is_on_page || !find.found);
-    if (find.found && is_done) pages_.back().needle = {};
+    if (!find.has_match && !is_cancelled && find.text.press(key)) return true;
+    const bool is_done = is_cancelled && (is_on_page || !find.has_match);
+    if (find.has_match && is_done) pages_.back().needle = {};
     mode_.emplace<Typing>();
     return is_done;
 }
@@ -213,7 +213,7 @@ bool ScreenClient::scroll(Page& page, const ui::Chord& chord) const {
                                       {ui::alt('<'), -far},
                                       {ui::alt('>'), far}}) {
         if (chord != bound) continue;
-        page.top = std::clamp(page.top + rows, 0, far);
+        page.top_row = std::clamp(page.top_row + rows, 0, far);
         return true;
     }
     return false;
@@ -225,14 +225,15 @@ bool ScreenClient::find_on_page(Style style, int step) {
     Page& page = pages_.back();
     const Rows rows = (this->*page.compose)(terminal().size().columns);
     const int height = std::max(main_height(), 0);
-    int at = step == 0 ? 0 : page.found + step;
+    int at = step == 0 ? 0 : page.found_row + step;
     for (; at >= 0 && at < static_cast<int>(rows.size()); at += step < 0 ? -1 : 1) {
         const ui::Row& row = rows[static_cast<std::size_t>(at)];
         if (std::none_of(row.begin(), row.end(),
                          [style](const ui::Span& span) { return span.style == style; }))
             continue;
-        page.found = at;
-        if (at < page.top || at >= page.top + height) page.top = std::max(at - height / 2, 0);
+        page.found_row = at;
+        if (at < page.top_row || at >= page.top_row + height)
+            page.top_row = std::max(at - height / 2, 0);
         return true;
     }
     return false;
@@ -255,7 +256,7 @@ void ScreenClient::submit() {
 }
 
 void ScreenClient::back_to_end() {
-    is_escaped_ = transcript().following() && !transcript().selected();
+    is_escaped_ = transcript().is_following() && !transcript().selected();
     transcript().select_none();
     transcript().search("");
     transcript().scroll_to_end();
@@ -350,8 +351,9 @@ void ScreenClient::draw() {
     } else {
         Page& page = pages_.back();
         frame.rows = (this->*page.compose)(size.columns);
-        page.top = std::clamp(static_cast<int>(frame.rows.size()) - height, 0, page.top);
-        frame.rows.erase(frame.rows.begin(), frame.rows.begin() + page.top);
+        page.top_row =
+            std::clamp(static_cast<int>(frame.rows.size()) - height, 0, page.top_row);
+        frame.rows.erase(frame.rows.begin(), frame.rows.begin() + page.top_row);
     }
     frame.rows.resize(static_cast<std::size_t>(height));
     if (size.rows > 1) frame.rows.push_back(fit_status(status(), size.columns));
@@ -400,7 +402,7 @@ std::vector<Part> ScreenClient::status() const {
     if (is_writing_file()) put(Priority::target, status_word::file, Style::status);
     if (!options().key_log.empty())
         put(Priority::trust, status_word::key_log, Style::status_warn);
-    if (!transcript().following()) {
+    if (!transcript().is_following()) {
         const std::size_t below = transcript().entries_below();
         const std::string more = below == 0 ? "" : ", " + std::to_string(below) + " below";
         put(Priority::mode, status_word::held + more, Style::status_warn);
@@ -419,7 +421,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
         return row;
     }
     auto* const find = std::get_if<MessageSearch>(&mode_);
-    if (find) ui::append(row, find->failed ? "not found: " : "find: ", Style::dim);
+    if (find) ui::append(row, find->has_failed ? "not found: " : "find: ", Style::dim);
     if (is_escaped_) ui::append(row, "Esc- ", Style::dim);
     ui::LineEditor& editor = find ? find->text : editor_;
     // Announces how many messages a text of several lines becomes.
@@ -463,11 +465,11 @@ std::string ScreenClient::hint_text() const {
     if (quit_timer_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;
     if (const auto* const find = std::get_if<MessageSearch>(&mode_)) {
-        if (!find->found) return {};
-        const std::string outcome = find->failed ? "no more matches; " : "";
+        if (!find->has_match) return {};
+        const std::string outcome = find->has_failed ? "no more matches; " : "";
         if (!pages_.empty()) return outcome + "n next, N previous; Esc goes back";
         return outcome + "n older, N newer; Esc goes back" +
-               (find->failed ? "" : " to the end");
+               (find->has_failed ? "" : " to the end");
     }
     if (!pages_.empty()) {
         const Page& page = pages_.back();

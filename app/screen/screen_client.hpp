@@ -43,8 +43,8 @@ private:
     struct Typing {};       // keys act on the page on top, then on the line, then by `bindings`
     struct MessageSearch {  // searches the messages, or the message on the page on top
         ui::LineEditor text = {};
-        bool found = false;   // if true, n and N find more matches
-        bool failed = false;  // the last key found no match
+        bool has_match = false;   // if true, n and N find more matches
+        bool has_failed = false;  // the last key found no match
     };
     using Mode = std::variant<Typing, ui::HistorySearch, MessageSearch>;
 
@@ -56,8 +56,8 @@ private:
         std::vector<Transcript::Entry> notable = {};    // on the statistics page
         std::optional<std::size_t> selected = {};       // an index in `notable`
         ui::Needle needle = {};                         // its matches are marked
-        int top = 0;                                    // the first visible row
-        int found = 0;                                  // the row of the last match
+        int top_row = 0;                                // the first visible row
+        int found_row = 0;                              // the row of the last match
     };
 
     void conversation_changed() override { mark_changed(); }

@@ -284,7 +284,7 @@ void Transcript::scroll_to_start() {
 }
 
 void Transcript::toggle_freeze() {
-    if (!following()) return scroll_to_end();
+    if (!is_following()) return scroll_to_end();
     if (!entries_.empty()) show(top(), false);
 }
 

@@ -58,7 +58,7 @@ public:
     const Entry* answer_to(const Message& message) const;
 
     void show_hex(bool hex);
-    bool hex() const { return is_hex_; }
+    bool is_hex() const { return is_hex_; }
     // Switches the times of entries other than replies: from the clock to the time since the
     // previous entry, to none, and back to the clock.
     void cycle_timestamps();
@@ -70,7 +70,7 @@ public:
     void scroll_to_start();
     void scroll_to_end() { top_.reset(); }  // follows the tail
     void toggle_freeze();  // stops following at the current position, or follows again
-    bool following() const { return !top_; }
+    bool is_following() const { return !top_; }
     std::size_t entries_below() const;  // entries after the last one in rows()
 
     // Selecting scrolls the entry into the window and stops following. The selected entry is

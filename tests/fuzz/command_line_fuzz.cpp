@@ -23,7 +23,7 @@ std::vector<std::string> words_of(std::string_view bytes) {
 }
 
 void check(const ClientOptions& options) {
-    if (options.line.has("help version") || options.own_server()) return;
+    if (options.line.has("help version") || options.has_own_server()) return;
     bufio::Endpoint endpoint = options.run.session.endpoint;
     assert(!endpoint.path.empty() || !endpoint.service.empty());
     assert(!endpoint.text().empty());

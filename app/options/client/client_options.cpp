@@ -94,7 +94,7 @@ void set_target(ClientOptions& options, const char* compare_hint) {
         websocket::Request& request = session.websocket.emplace(options.websocket);
         request.path = target.resource;
         request.host = endpoint.text();
-        const std::string_view default_port = options.use_tls() ? ":443" : ":80";
+        const std::string_view default_port = options.uses_tls() ? ":443" : ":80";
         if (request.host.ends_with(default_port))
             request.host.erase(request.host.size() - default_port.size());
     }
@@ -260,7 +260,7 @@ void complete_client_options(ClientOptions& options, const char* compare_hint) {
     RunOptions& run = options.run;
     bufio::TlsClientOptions& tls = options.tls;
     const std::string& name = run.session.endpoint.host;
-    if (options.use_tls()) {
+    if (options.uses_tls()) {
         if (!name.empty() && bufio::name_in_certificate(name).empty())
             throw UsageError(in_quotes(name) + " is neither a host name nor an address");
         if (tls.max_version && *tls.max_version < tls.min_version)
@@ -281,7 +281,7 @@ void complete_client_options(ClientOptions& options, const char* compare_hint) {
     if (!options.line.has("repetition")) return;
     run.probe_interval = options.interval.value_or(std::chrono::seconds(1));
     run.length = std::exchange(run.session.max_time, std::nullopt);
-    if (!options.json()) options.report.form = Reporter::Form::sequence;
+    if (!options.prints_json()) options.report.form = Reporter::Form::sequence;
 }
 
 std::string argument_help() {

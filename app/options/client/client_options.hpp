@@ -20,10 +20,10 @@ struct ClientOptions : RunClient::Options {
     websocket::Request websocket;  // the request that opens a WebSocket
 
     // Without a target, an echo server runs in this process, unless a recording is shown.
-    bool own_server() const { return !line.has("target read"); }
-    bool connects() const { return line.has("target") || own_server(); }
-    bool json() const { return report.form == Reporter::Form::json; }
-    bool use_tls() const { return line.has("tls"); }
+    bool has_own_server() const { return !line.has("target read"); }
+    bool connects() const { return line.has("target") || has_own_server(); }
+    bool prints_json() const { return report.form == Reporter::Form::json; }
+    bool uses_tls() const { return line.has("tls"); }
     bool expects_no_reply() const { return run.session.expect == Expect::none; }
     bool wants_generated_messages() const { return line.has("generated"); }
 };

@@ -151,7 +151,7 @@ std::vector<Option> load_table(LoadOptions& to) {
         {"--threads=N|auto", "spread connections over N threads (1)",
          [&](auto& text) { set_threads(to, text); }, "repetition"},
         {"--start-at=TIME|+D", "send the first message at this time, in UTC",
-         into(to.start, start_time_value), "z"},
+         into(to.start_at, start_time_value), "z"},
         {"--no-sessionid", "do not resume TLS sessions; use full handshakes",
          set(to.tls.resume, false), "udp", "tls"},
         {"Messages of the load:"}};

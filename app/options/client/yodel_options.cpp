@@ -41,7 +41,7 @@ void plan_run(YodelOptions& options) {
     run.length = run.session.max_time;
     run.size = options.size.value_or(std::min(run.size, run.session.max_frame));
     if (interval > ev::Duration::zero()) run.pace = Pace(1, interval);
-    if (!options.json()) form = Reporter::Form::sequence;
+    if (!options.prints_json()) form = Reporter::Form::sequence;
 }
 
 std::string framing_text(const Framing& framing) {

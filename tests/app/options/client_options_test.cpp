@@ -39,8 +39,8 @@ std::string plan_of(const YodelOptions& options) {
     if (run.generates()) text += ", " + std::to_string(run.size) + " bytes";
     if (run.probe_interval) text += ", repeated after " + duration_text(*run.probe_interval);
     if (run.length) text += ", for " + duration_text(*run.length);
-    if (options.use_tls()) text += ", TLS";
-    if (options.own_server()) text += ", own server";
+    if (options.uses_tls()) text += ", TLS";
+    if (options.has_own_server()) text += ", own server";
     if (run.session.endpoint.passive) text += ", listening on " + run.session.endpoint.host;
     return text + forms[static_cast<int>(options.report.form)];
 }
@@ -260,7 +260,7 @@ TEST_CASE("the options of a load set their values") {
     CHECK(options.run.connect_pace->rate() == 1500);
     CHECK(options.run.churn == 9u);
     CHECK_FALSE(options.run.lifetime);
-    CHECK(options.start > std::chrono::system_clock::now());
+    CHECK(options.start_at > std::chrono::system_clock::now());
     CHECK_FALSE(options.tls.resume);
     const LoadOptions timed = parse("--churn 9 --churn 2.5s h:7");
     CHECK(timed.run.churn == 0);

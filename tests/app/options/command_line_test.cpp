@@ -55,7 +55,7 @@ TEST_CASE("options may follow other words, up to --, and words after help are no
     CHECK(parse("--help --nonsense").line.has("help"));
     CHECK(parse("-hX a b c").line.has("help"));
     CHECK_FALSE(parse("-V -h").line.has("help"));
-    CHECK(parse_yodel_options(0, nullptr).own_server());
+    CHECK(parse_yodel_options(0, nullptr).has_own_server());
 }
 
 TEST_CASE("an unknown option is refused, with the nearest ones if there are any") {

@@ -40,7 +40,7 @@ struct Reader : Typed {
     void take_messages() {
         while (const auto message = input.next()) {
             messages +=
-                "[" + std::string(message->payload) + (message->unterminated ? "" : "]");
+                "[" + std::string(message->payload) + (message->is_unterminated ? "" : "]");
             input.sent(*message, {});
         }
     }
@@ -177,7 +177,7 @@ namespace {
 
 struct Kept : Typed {
     int changes = 0;
-    Lines input{loop, {.lines = {.escapes = true}, .keep = true}, [this] { ++changes; }};
+    Lines input{loop, {.lines = {.escapes = true}, .keeps_lines = true}, [this] { ++changes; }};
 };
 
 // Takes all messages that the source would send now.

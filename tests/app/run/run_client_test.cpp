@@ -231,7 +231,7 @@ TEST_CASE("a page shows the progress of a run, and ends it") {
                            .pace = per_second,
                            .length = 1min,
                            .warm_up = 10s,
-                           .start = begin + 5s},
+                           .start_at = begin + 5s},
                    .report = {.verbose = true, .load = true},
                    .page = [&](RunDisplay::Owner& owner) {
                        auto made = std::make_unique<Page>(owner);
@@ -340,7 +340,7 @@ TEST_CASE("a signal closes the connections, and is the exit status") {
 TEST_CASE("a run begins at a time of day") {
     ClientFixture fixture(same);
     CHECK(fixture.run_to_end(
-              {.run = {.count = 1}, .start = std::chrono::system_clock::now() + 1h}) == 0);
+              {.run = {.count = 1}, .start_at = std::chrono::system_clock::now() + 1h}) == 0);
     CHECK(fixture.server.times.at(0) > begin + 59min);
     CHECK(fixture.server.times.at(0) <= begin + 1h);
 }

@@ -143,7 +143,7 @@ TEST_CASE("a run counts its connections and messages") {
           .lifetime = 10ms,
           .pace = per_ms,
           .length = 15ms,
-          .start = begin + 1005ms},
+          .start_at = begin + 1005ms},
          "4 opened, 15 sent, 15 echoed"},
         {"a refusal is one failure for all connections",
          {.session = {.endpoint = {.service = unused}}, .connections = 3},
@@ -291,7 +291,7 @@ TEST_CASE("the length counts from the first message, once all connections are op
                                     .connect_pace = Pace::per_second(pace),
                                     .pace = per_ms,
                                     .length = 20ms,
-                                    .start = requested});
+                                    .start_at = requested});
             CHECK(counts(results) == "3 opened, 20 sent, 20 echoed");
         }
 }
@@ -300,7 +300,7 @@ TEST_CASE("no message is sent before the requested start") {
     for (const auto& pace : paces) {
         Fixture fixture;
         const RunResults& results = fixture.run_to_end(
-            {.connections = 3, .pace = pace, .count = 3, .start = begin + 30ms});
+            {.connections = 3, .pace = pace, .count = 3, .start_at = begin + 30ms});
         CHECK(*results.first_sent_at == begin + 30ms);
         CHECK(results.echoed == 3);
         CHECK(results.late_start == 0ms);

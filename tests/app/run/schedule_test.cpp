@@ -130,7 +130,7 @@ TEST_CASE("a message is due at its planned nanosecond, and the next one until it
     Schedule schedule({.pace = per_ms}, begin);
     for (std::uint64_t number = 0; number < 5'000; ++number) {
         const ev::Time planned = begin + number * 1ms;
-        REQUIRE(schedule.next_time() == planned);
+        REQUIRE(schedule.next_at() == planned);
         REQUIRE_FALSE(schedule.due(planned - 1ns));
         for (const std::uint64_t late : {0U, 5U}) {
             REQUIRE(schedule.due(planned + late * 1ms) == planned);

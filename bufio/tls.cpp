@@ -235,10 +235,9 @@ void check_regular(Reason reason, const std::string& file) {
 std::string load_problem_text(const char* expected) {
     const unsigned long error = ERR_peek_error();
     const int reason = ERR_GET_REASON(error);
-    const bool has_no_start =
-        ERR_GET_LIB(error) == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE;
-    if (has_no_start || reason == ERR_R_UNSUPPORTED ||
-        reason == ERR_R_PEM_LIB)  // from any library
+    const bool lacks_start = ERR_GET_LIB(error) == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE;
+    // The other reasons may be from any library.
+    if (lacks_start || reason == ERR_R_UNSUPPORTED || reason == ERR_R_PEM_LIB)
         return std::string(" contains no ") + expected;
     return ": " + take_failure().text;
 }

@@ -350,9 +350,8 @@ private:
         if (!handshake_done_)
             return fail(system_end(Reason::handshake_interrupted,
                                    "the TLS handshake failed:", socket_error_));
-        const bool is_read = reason == Reason::receive;
-        return fail(system_end(
-            reason, is_read ? "receiving failed:" : "sending failed:", socket_error_));
+        const char* what = reason == Reason::receive ? "receiving failed:" : "sending failed:";
+        return fail(system_end(reason, what, socket_error_));
     }
 
     End protocol_end(Reason reason, bool is_closed) {

@@ -147,7 +147,7 @@ private:
     enum class Stage {
         settling,  // connections are opening
         ready,     // waits for begin_at(), or for the start that begin_at() has set
-        sending,   // messages, perhaps those of the warm-up
+        sending,   // messages of the warm-up or of the run
         waiting,   // sending has ended; waits for replies
         closing,   // closes the connections without waiting for replies
         ended,     // all connections are closed

@@ -3,10 +3,12 @@
 #include "app/text/exit_status.hpp"
 #include "bufio/packets.hpp"
 #include "tests/app/run/run_fixture.hpp"
+#include "tests/bufio/system.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/text.hpp"
 #include "tests/support/virtual_time.hpp"
 
+#include <future>
 #include <span>
 
 using namespace std::chrono_literals;
@@ -178,11 +180,21 @@ TEST_CASE("a target that is not found fails all connections in one sentence") {
          {},
          "cannot resolve 127.0.0.1:no-such-service: ",
          lookup_failed},
-        {{.host = "name.invalid"}, 1ns, " (--max-time): still resolving", timed_out},
+        {{.host = "slow.example"}, 1ns, " (--max-time): still resolving", timed_out},
     };
     for (const Row& row : rows)
         for (const std::size_t connections : {1U, 3U}) {
             CAPTURE(row.sentence, connections);
+            std::promise<void> started;
+            std::promise<void> answer;  // is never given, but its end wakes the thread
+            test::Faults faults;
+            if (row.length)
+                faults.resolve = [&started,
+                                  answered = answer.get_future().share()](const std::string&) {
+                    started.set_value();
+                    answered.wait();
+                    return std::vector<bufio::Address>{};
+                };
             test::RunFixture<ev::Loop> fixture;  // in real time, because the resolver needs it
             const RunResults& results =
                 fixture.run_to_end({.session = {.endpoint = row.endpoint},
@@ -193,6 +205,7 @@ TEST_CASE("a target that is not found fails all connections in one sentence") {
             REQUIRE(results.failures.size() == 1);
             CHECK(contains(results.failures[0].text, row.sentence));
             CHECK(results.failures[0].count == connections);
+            if (row.length) started.get_future().wait();
         }
 }
 

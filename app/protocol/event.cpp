@@ -46,7 +46,7 @@ std::size_t first_difference(std::string_view a, std::string_view b) {
     return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
 }
 
-std::optional<std::size_t> difference(const Expression* mask, std::string_view a,
+std::optional<std::size_t> difference(const Regex* mask, std::string_view a,
                                       std::string_view b) {
     std::string buffer_a;
     std::string buffer_b;
@@ -57,7 +57,7 @@ std::optional<std::size_t> difference(const Expression* mask, std::string_view a
     return mask ? mask->unmasked_offset(a, at) : at;
 }
 
-Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
+Reply compared_reply(const Regex* mask, std::optional<std::string_view> expected,
                      std::string_view payload, std::optional<ev::Duration> round_trip) {
     if (!expected) return {payload, round_trip, false, 0};
     const auto at = difference(mask, payload, *expected);
@@ -103,10 +103,9 @@ std::string stale_text(std::string_view payload) {
 std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& bad) {
     const std::string_view reply = bad.payload;
     if (!bad.difference)
-        return reply.size() <= Expression::max_examined
+        return reply.size() <= Regex::max_examined
                    ? ""
-                   : "only its first " + bytes_text(Expression::max_examined) +
-                         " were examined";
+                   : "only its first " + bytes_text(Regex::max_examined) + " were examined";
     if (reply.starts_with("\x15\x03") || reply.starts_with("\x16\x03"))
         return "the reply looks like TLS; use --tls";
     const bool is_longer = reply.starts_with(payload);

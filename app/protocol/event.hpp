@@ -2,8 +2,8 @@
 // them, recordings store them, and screens and pipes show them, as lines or as JSON objects.
 #pragma once
 
-#include "app/text/expression.hpp"
 #include "app/text/json.hpp"
+#include "app/text/regex.hpp"
 #include "ev/time.hpp"
 
 #include <chrono>
@@ -120,11 +120,11 @@ std::size_t first_difference(std::string_view a, std::string_view b);
 
 // Returns the offset in `a` of the first unmasked difference, or none if there is no
 // difference.
-std::optional<std::size_t> difference(const Expression* mask, std::string_view a,
+std::optional<std::size_t> difference(const Regex* mask, std::string_view a,
                                       std::string_view b);
 
 // Without an expected reply, the result is bad, with a difference at byte 0.
-Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
+Reply compared_reply(const Regex* mask, std::optional<std::string_view> expected,
                      std::string_view payload, std::optional<ev::Duration> round_trip);
 
 // Returns "differs at byte 7", or "does not match" if the offset is unknown.

@@ -1,6 +1,6 @@
 #include "app/protocol/resp.hpp"
 
-#include "app/text/expression.hpp"
+#include "app/text/regex.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool is_int64(std::string_view text) {
 }
 
 bool is_double(std::string_view text) {
-    thread_local const Expression form("^[+-]?(inf|nan|[0-9]+([.][0-9]*)?([eE][+-]?[0-9]+)?)$");
+    thread_local const Regex form("^[+-]?(inf|nan|[0-9]+([.][0-9]*)?([eE][+-]?[0-9]+)?)$");
     return form.matches(text);
 }
 

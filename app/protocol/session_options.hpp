@@ -4,7 +4,7 @@
 #include "app/protocol/dialogue.hpp"
 #include "app/protocol/event.hpp"
 #include "app/protocol/framing.hpp"
-#include "app/text/expression.hpp"
+#include "app/text/regex.hpp"
 #include "app/websocket/transport.hpp"
 #include "bufio/dial.hpp"
 #include "bufio/stream.hpp"
@@ -54,8 +54,8 @@ struct SessionOptions {
     Expect expect = Expect::echo;
     // With Expect::any, right replies match the pattern. With Expect::given, the parts of
     // replies that match it count as equal.
-    std::optional<Expression> pattern = {};
-    const Expression* pattern_or_null() const { return pattern ? &*pattern : nullptr; }
+    std::optional<Regex> pattern = {};
+    const Regex* pattern_or_null() const { return pattern ? &*pattern : nullptr; }
     bool coalesce = false;  // one event for messages queued together and echoed together
     // With Expect::given: returns true for an unsolicited message that is expected now. Such a
     // message is not a bad reply. If there is no function, none is expected.

@@ -322,7 +322,7 @@ void Replay::closed() {
 // --- Unsolicited messages.
 
 std::string Replay::masked_text(std::string_view payload) const {
-    const Expression* const mask = session_.options().pattern_or_null();
+    const Regex* const mask = session_.options().pattern_or_null();
     return mask ? mask->masked(payload) : std::string(payload);
 }
 

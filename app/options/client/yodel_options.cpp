@@ -19,7 +19,7 @@ constexpr auto interval_value = value_parser(
     "0 or a duration of at least 1us");
 
 // Adds an expression. Every match of any added expression is masked.
-void add_mask(std::optional<Expression>& to, const std::string& text) {
+void add_mask(std::optional<Regex>& to, const std::string& text) {
     if (to) return to->add(text);
     to.emplace(text);
 }

@@ -102,7 +102,7 @@ TEST_CASE("compares a reply with the expected one, and names the place") {
     };
     for (const auto& [expected, reply, place, mask] : rows) {
         CAPTURE(expected, reply);
-        std::optional<Expression> expression;
+        std::optional<Regex> expression;
         if (mask) expression.emplace(mask);
         const auto* const masked = expression ? &*expression : nullptr;
         const Reply bad = compared_reply(masked, expected, reply, {});

@@ -17,7 +17,7 @@ namespace yodel {
 
 // Use each object in one thread only, because searching changes it. Other threads may use its
 // copies, because several threads may pass the same compiled expression to regexec().
-class Expression {
+class Regex {
 public:
     static constexpr std::size_t max_examined = 4096;  // bytes
     struct Range {
@@ -26,7 +26,7 @@ public:
     };
 
     // Throws UsageError with the reason if the text is not an expression.
-    explicit Expression(std::string text);
+    explicit Regex(std::string text);
     // Adds an expression whose matches find_all() also returns. matches() ignores it.
     void add(const std::string& text) { others_.emplace_back(text); }
 
@@ -46,7 +46,7 @@ private:
     bool search(std::string_view text, std::size_t from, regmatch_t* found) const;
 
     std::string text_;
-    std::vector<Expression> others_;
+    std::vector<Regex> others_;
     mutable std::shared_ptr<regex_t> compiled_;
     mutable std::size_t bytes_since_compiled_ = 0;  // bytes examined since the last compile()
     mutable std::string examined_;                  // beginning of the text
@@ -54,7 +54,6 @@ private:
 
 // Returns the text itself if `mask` is null. Otherwise stores the masked text in `buffer`, and
 // returns a view of it.
-std::string_view comparable_text(const Expression* mask, std::string_view text,
-                                 std::string& buffer);
+std::string_view comparable_text(const Regex* mask, std::string_view text, std::string& buffer);
 
 }  // namespace yodel

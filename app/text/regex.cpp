@@ -1,4 +1,4 @@
-#include "app/text/expression.hpp"
+#include "app/text/regex.hpp"
 
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
@@ -37,7 +37,7 @@ UsageError refusal(const std::string& text, const std::string& reason) {
 
 }  // namespace
 
-Expression::Expression(std::string text) : text_(std::move(text)) {
+Regex::Regex(std::string text) : text_(std::move(text)) {
     // Matching a back-reference can take exponential time.
     for (std::size_t at = text_.find('\\'); at < text_.size(); at = text_.find('\\', at + 2))
         if (text_[at + 1] >= '1' && text_[at + 1] <= '9')
@@ -45,7 +45,7 @@ Expression::Expression(std::string text) : text_(std::move(text)) {
     compile();
 }
 
-void Expression::compile() const {
+void Regex::compile() const {
     const ByteLocale bytes;
     auto fresh = std::make_unique<regex_t>();
     if (const int error = ::regcomp(fresh.get(), text_.c_str(), REG_EXTENDED); error != 0) {
@@ -60,12 +60,12 @@ void Expression::compile() const {
     bytes_since_compiled_ = 0;
 }
 
-bool Expression::matches(std::string_view text) const {
+bool Regex::matches(std::string_view text) const {
     examine(text);
     return search(text, 0, nullptr);
 }
 
-std::vector<Expression::Range> Expression::find_all(std::string_view text) const {
+std::vector<Regex::Range> Regex::find_all(std::string_view text) const {
     examine(text);
     std::vector<Range> all;
     regmatch_t found{};
@@ -75,7 +75,7 @@ std::vector<Expression::Range> Expression::find_all(std::string_view text) const
         if (begin < end) all.push_back({begin, end});
         from = std::max(end, begin + 1);
     }
-    for (const Expression& other : others_)
+    for (const Regex& other : others_)
         for (const Range& range : other.find_all(text)) all.push_back(range);
     if (others_.empty()) return all;
     std::sort(all.begin(), all.end(),
@@ -88,7 +88,7 @@ std::vector<Expression::Range> Expression::find_all(std::string_view text) const
     return merged;
 }
 
-std::string Expression::masked(std::string_view text) const {
+std::string Regex::masked(std::string_view text) const {
     std::string all;
     std::size_t end = 0;
     for (const Range& range : find_all(text)) {
@@ -98,13 +98,13 @@ std::string Expression::masked(std::string_view text) const {
     return all.append(text.substr(end));
 }
 
-std::size_t Expression::unmasked_offset(std::string_view text, std::size_t offset) const {
+std::size_t Regex::unmasked_offset(std::string_view text, std::size_t offset) const {
     for (const Range& range : find_all(text))
         if (range.begin < offset) offset += range.end - range.begin - 1;
     return offset;
 }
 
-void Expression::examine(std::string_view text) const {
+void Regex::examine(std::string_view text) const {
     examined_ = text.substr(0, max_examined);
     std::replace(examined_.begin(), examined_.end(), '\0', '\1');
     bytes_since_compiled_ += examined_.size();
@@ -113,7 +113,7 @@ void Expression::examine(std::string_view text) const {
 
 // Searches the examined text from `from` on. Sets `found`, unless null, to the first match,
 // relative to `from`.
-bool Expression::search(std::string_view text, std::size_t from, regmatch_t* found) const {
+bool Regex::search(std::string_view text, std::size_t from, regmatch_t* found) const {
     const ByteLocale bytes;
     const int flags =
         (from > 0 ? REG_NOTBOL : 0) | (text.size() > max_examined ? REG_NOTEOL : 0);
@@ -121,7 +121,7 @@ bool Expression::search(std::string_view text, std::size_t from, regmatch_t* fou
            0;
 }
 
-std::string_view comparable_text(const Expression* mask, std::string_view text,
+std::string_view comparable_text(const Regex* mask, std::string_view text,
                                  std::string& buffer) {
     if (!mask) return text;
     buffer = mask->masked(text);

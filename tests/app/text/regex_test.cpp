@@ -1,4 +1,4 @@
-#include "app/text/expression.hpp"
+#include "app/text/regex.hpp"
 
 #include "tests/app/refusal.hpp"
 #include "tests/support/catch.hpp"
@@ -13,7 +13,7 @@ using test::refusal;
 
 namespace {
 
-const std::string cut = std::string(Expression::max_examined, 'a');
+const std::string cut = std::string(Regex::max_examined, 'a');
 
 }  // namespace
 
@@ -34,15 +34,15 @@ TEST_CASE("an expression matches a part of a text") {
         for (const std::string& row : *rows) {
             INFO(row.substr(0, 64));
             const auto [expression, text] = test::halves(row);
-            const Expression compiled(expression);
+            const Regex compiled(expression);
             CHECK(compiled.matches(text) == (rows == &matching));
-            CHECK(Expression(compiled).matches(text) == (rows == &matching));
+            CHECK(Regex(compiled).matches(text) == (rows == &matching));
         }
 }
 
 TEST_CASE("an expression applies to bytes in each locale") {
     REQUIRE(std::setlocale(LC_CTYPE, "C.UTF-8"));
-    const Expression one("^.$");
+    const Regex one("^.$");
     CHECK(one.matches("\xff"));
     CHECK_FALSE(one.matches("\xc3\xa4"));
     std::setlocale(LC_CTYPE, "C");
@@ -59,7 +59,7 @@ TEST_CASE("an expression finds all parts that match, but no empty ones") {
         const auto [expression, marked] = test::halves(row);
         std::string text = marked;
         std::erase_if(text, [](char letter) { return letter == '<' || letter == '>'; });
-        const auto found = Expression(expression).find_all(text);
+        const auto found = Regex(expression).find_all(text);
         for (auto range = found.rbegin(); range != found.rend(); ++range)
             text.insert(range->end, ">").insert(range->begin, "<");
         CHECK(text == marked);
@@ -67,7 +67,7 @@ TEST_CASE("an expression finds all parts that match, but no empty ones") {
 }
 
 TEST_CASE("masked texts are compared, and an offset is converted into one in the text") {
-    const Expression expression("[0-9]+");
+    const Regex expression("[0-9]+");
     CHECK(expression.masked("a12b345") == "a\0b\0"s);
     CHECK(expression.masked("") == "");
     const std::vector<std::size_t> places{0, 1, 3, 4, 7};  // a, 12, b, 345, the end
@@ -78,16 +78,16 @@ TEST_CASE("masked texts are compared, and an offset is converted into one in the
     CHECK(space.empty());
     CHECK(comparable_text(&expression, "a12", space) == "a\0"s);
 
-    Expression several("ab");
+    Regex several("ab");
     for (const char* const more : {"bc", "[0-9]+", "[0-9]+:[0-9]+"}) several.add(more);
-    Expression copy("x");
+    Regex copy("x");
     copy = several;
     CHECK(copy.masked("xabcx abab 12:30 7") == "x\0x \0\0 \0 \0"s);
     CHECK(copy.unmasked_offset("xabcx", 2) == 4);
 }
 
 TEST_CASE("an expression stays the same when the library's states are dropped") {
-    const Expression expression("^a+$");
+    const Regex expression("^a+$");
     for (int i = 0; i < 20; ++i) {
         CHECK(expression.matches(cut));
         CHECK_FALSE(expression.matches(cut.substr(1) + "b"));
@@ -106,11 +106,11 @@ TEST_CASE(
     for (const auto& [expression, reason] : rows) {
         const std::string start =
             "\"" + expression + "\" is not an extended regular expression: ";
-        const std::string sentence = refusal([&text = expression] { Expression{text}; });
+        const std::string sentence = refusal([&text = expression] { Regex{text}; });
         CAPTURE(sentence);
         CHECK(sentence.starts_with(start + reason));
         CHECK(sentence.size() > start.size());
     }
-    CHECK(Expression{"a\\\\1"}.matches("a\\1"));
-    CHECK(Expression{"\\0\\:"}.matches("0:"));
+    CHECK(Regex{"a\\\\1"}.matches("a\\1"));
+    CHECK(Regex{"\\0\\:"}.matches("0:"));
 }

@@ -163,8 +163,8 @@ JsonObject json(const Event& event, ev::Time start, const EventForm& form) {
         object.number("seq", message->id).number("sent_bytes", message->payload.size());
     if (reply) object.number("received_bytes", reply->payload.size());
     if (message)
-        object.time("planned_us", message->planned - start)
-            .time("sent_us", message->sent - start);
+        object.time("planned_us", message->planned_at - start)
+            .time("sent_us", message->sent_at - start);
     if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
     object.text("fate", word_of(event.fate));
     if (reply && reply->reordered) object.flag("reordered", true);
@@ -202,13 +202,14 @@ StoredEvent read_event(const JsonValue& object, ev::Time previous, bool is_sampl
         const bool has_planned = object.has("planned_us") || !object.has("sent_us");
         event.message.id = object.count("seq", 1);
         event.message.payload = message_bytes;
-        event.message.planned = ev::Time(object.time(has_planned ? "planned_us" : "sent_us"));
-        event.message.sent = event.message.planned;
+        event.message.planned_at =
+            ev::Time(object.time(has_planned ? "planned_us" : "sent_us"));
+        event.message.sent_at = event.message.planned_at;
         if (object.has("sent_us") && !is_sample)
-            event.message.sent = ev::Time(object.time("sent_us"));
-        event.message.late = event.fate == Fate::late;
-        event.at = event.reply.round_trip ? event.message.sent + *event.reply.round_trip
-                                          : std::max(event.message.sent, previous);
+            event.message.sent_at = ev::Time(object.time("sent_us"));
+        event.message.is_late = event.fate == Fate::late;
+        event.at = event.reply.round_trip ? event.message.sent_at + *event.reply.round_trip
+                                          : std::max(event.message.sent_at, previous);
         const std::size_t at = event.reply.difference.value_or(message_bytes.size());
         if (at < message_bytes.size()) event.reply.right_byte = message_bytes[at];
     } else {

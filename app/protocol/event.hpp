@@ -55,9 +55,9 @@ inline bool has_reply(Fate fate) {
 struct Message {
     std::uint64_t id = 0;      // from 1, in the order of sending; 0 if there is none
     std::string_view payload;  // valid until the queue changes
-    ev::Time planned{};        // when it was due
-    ev::Time sent{};           // when its last byte was written; until then, time of the flush
-    bool late = false;         // reported as lost, because no reply arrived in time
+    ev::Time planned_at{};     // when it was due
+    ev::Time sent_at{};        // when its last byte was written; until then, time of the flush
+    bool is_late = false;      // reported as lost, because no reply arrived in time
     // Set only with Expect::given, if a reply is expected. Valid as long as the payload.
     std::optional<std::string_view> expected = {};
 };
@@ -91,7 +91,7 @@ struct Event {
 };
 
 inline Event answered_event(const Message& message, const Reply& reply) {
-    const Fate fate = message.late ? Fate::late : reply.right ? Fate::echoed : Fate::bad;
+    const Fate fate = message.is_late ? Fate::late : reply.right ? Fate::echoed : Fate::bad;
     return {.fate = fate, .message = message, .reply = reply};
 }
 inline Event received_event(Fate fate, std::string_view payload) {

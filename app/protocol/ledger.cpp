@@ -72,7 +72,7 @@ void Ledger::record_queued(std::size_t size, std::size_t count, ev::Time planned
     if (options_.expect == Expect::none) return;
     Entry& entry = entries_.emplace_back();
     entry.id = last_id_ + 1 - count;
-    entry.planned = planned;
+    entry.planned_at = planned;
     entry.begin = queued() - size;
     entry.size = size;
     entry.count = count;
@@ -91,9 +91,9 @@ void Ledger::record_queued(std::size_t size, std::size_t count, ev::Time planned
 std::string_view Ledger::flush(ev::Time now) {
     for (std::size_t i = entries_.size(); i > first_; --i) {
         Entry& entry = entries_[i - 1];
-        if (entry.sent != ev::Time{}) break;
-        entry.sent = now;
-        if (entry.planned == ev::Time{}) entry.planned = now;
+        if (entry.sent_at != ev::Time{}) break;
+        entry.sent_at = now;
+        if (entry.planned_at == ev::Time{}) entry.planned_at = now;
     }
     const std::uint64_t from = std::max(std::exchange(flushed_, queued()), base_);
     return frames_.view().substr(static_cast<std::size_t>(from - base_));
@@ -108,7 +108,7 @@ void Ledger::record_written(std::uint64_t bytes, ev::Time time) {
     for (std::size_t i = entries_.size(); i > first_ && entries_[i - 1].end() > before; --i) {
         const std::uint64_t begin = entries_[i - 1].begin;
         if (begin < written_ && split(i - 1, static_cast<std::size_t>(written_ - begin)))
-            entries_[i - 1].sent = time;
+            entries_[i - 1].sent_at = time;
     }
 }
 
@@ -124,7 +124,7 @@ std::optional<std::string_view> Ledger::expected(const Entry& entry) const {
 }
 
 Message Ledger::message(const Entry& entry, bool is_late) const {
-    Message all{entry.id, payload(entry), entry.planned, entry.sent, is_late};
+    Message all{entry.id, payload(entry), entry.planned_at, entry.sent_at, is_late};
     if (given()) all.expected = expected(entry);
     return all;
 }
@@ -140,8 +140,8 @@ bool Ledger::split(std::size_t i, std::size_t bytes) {
     const std::size_t end = begun.rfind(framing_.delimiter);
     if (end == begun.npos) return false;
     Entry first{.id = rest.id,
-                .planned = rest.planned,
-                .sent = rest.sent,
+                .planned_at = rest.planned_at,
+                .sent_at = rest.sent_at,
                 .begin = rest.begin,
                 .size = end + framing_.delimiter.size(),
                 .count = count_pieces(framing_, begun) - 1};
@@ -480,8 +480,8 @@ Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bo
     const bool is_late = i < oldest_;
     const Entry& entry = take(i);
     Reply answer{.payload = reply, .right = is_right};
-    if (entry.id > untimed_id_ && read_at >= entry.sent) {
-        answer.round_trip = read_at - entry.sent;
+    if (entry.id > untimed_id_ && read_at >= entry.sent_at) {
+        answer.round_trip = read_at - entry.sent_at;
         max_round_trip_ = std::max(max_round_trip_, *answer.round_trip);
     }
     rules_out_greeting_ = true;
@@ -701,7 +701,7 @@ void Ledger::lose(bool keeps_unwritten) {
 
 void Ledger::restart() {
     decoder_.restart(false);
-    for (Entry& entry : entries_) entry.sent = {};
+    for (Entry& entry : entries_) entry.sent_at = {};
     start_ = written_ = flushed_ = empty() ? queued() : entries_[first_].begin;
     keeps_last_ = false;
     release();

@@ -129,7 +129,7 @@ public:
     std::size_t in_flight() const { return in_flight_.count; }        // messages, not late
     std::size_t in_flight_bytes() const { return in_flight_.bytes; }  // of their frames
     // There must be a message in flight.
-    ev::Time oldest_sent_at() const { return entries_[oldest_].sent; }
+    ev::Time oldest_sent_at() const { return entries_[oldest_].sent_at; }
     // If true, the next connection could still send a queued message.
     bool has_unwritten() const { return !datagrams() && !all_written(); }
     ev::Duration max_round_trip() const { return max_round_trip_; }
@@ -142,8 +142,8 @@ private:
         // Datagrams only: the payload's number or, if messages have no numbers, the hash of the
         // expected reply.
         std::uint64_t key = 0;
-        ev::Time planned{};
-        ev::Time sent{};
+        ev::Time planned_at{};
+        ev::Time sent_at{};
         std::uint64_t begin = 0;  // position of its frames
         std::size_t size = 0;     // bytes of its frames
         std::size_t count = 1;    // messages

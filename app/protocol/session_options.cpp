@@ -31,7 +31,7 @@ ev::Duration retry_wait(ev::Duration first, unsigned earlier, std::minstd_rand& 
 
 std::string loss_text(const Message& message, std::string_view part, bool is_connected,
                       bool is_first_reply, const SessionOptions& options) {
-    if (!message.late)
+    if (!message.is_late)
         return is_connected ? "; a later message was answered" : " before the connection ended";
     std::string text = " within " + duration_text(options.reply_timeout);
     if (part.empty()) return text;

@@ -79,8 +79,8 @@ Event outgoing_event(Fate fate, std::uint64_t id, std::size_t count, const Outgo
     Event event{.fate = fate, .at = now, .count = count};
     event.message = {.id = id,
                      .payload = message.payload,
-                     .planned = message.planned_at == ev::Time{} ? now : message.planned_at,
-                     .sent = now};
+                     .planned_at = message.planned_at == ev::Time{} ? now : message.planned_at,
+                     .sent_at = now};
     event.unterminated = message.is_unterminated;
     return event;
 }
@@ -382,11 +382,11 @@ private:
         }
         if (has_message(event.fate)) {
             has_overdue_reply = false;
-            if (!message.late && event.frames.empty()) source().left_flight(message);
+            if (!message.is_late && event.frames.empty()) source().left_flight(message);
             if (options.expect == Expect::given && event.fate == Fate::echoed)
                 event.fate = Fate::as_recorded;
             if (reply.round_trip && !own_source)
-                *reply.round_trip += message.sent - message.planned;
+                *reply.round_trip += message.sent_at - message.planned_at;
         }
         if (event.fate == Fate::unsolicited)
             event.fate = source().judge_unsolicited(reply.payload);
@@ -396,12 +396,12 @@ private:
     // In a replay, a message without a recorded reply expects none.
     void on_lost(Event event) {
         const Message& message = event.message;
-        has_overdue_reply = message.late;
+        has_overdue_reply = message.is_late;
         source().left_flight(message);
         if (lane_.stage_ >= Stage::closing) return;
         const bool is_as_recorded =
             options_.session.expect == Expect::given && !message.expected;
-        const bool is_explained = !message.late && exit_status(session.end()) != 0;
+        const bool is_explained = !message.is_late && exit_status(session.end()) != 0;
         if (!is_as_recorded && !is_explained && results_.lost_sentence.empty())
             results_.lost_sentence = remark(event);
         if (is_as_recorded) event.fate = Fate::unanswered_as_recorded;

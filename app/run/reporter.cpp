@@ -30,7 +30,7 @@ std::string sequence_line(const Event& event) {
     if (reply.round_trip) text += ", " + milliseconds_text(*reply.round_trip);
     if (!reply.right) text += ", " + bad_text(reply);
     if (reply.reordered) text += ", reordered";
-    if (message.late) text += ", late";
+    if (message.is_late) text += ", late";
     return text;
 }
 
@@ -249,7 +249,7 @@ std::string Reporter::difference_text(const Event& event) const {
                part("now", reply.payload, 0);
     if (event.fate == Fate::lost)
         return which +
-               (message.late
+               (message.is_late
                     ? " did not arrive within " + duration_text(run_.session.reply_timeout)
                     : " is missing") +
                "\n" + part("sent", message.payload, 0) + part("recorded", recorded_reply, 0);

@@ -89,7 +89,7 @@ void Conversation::begin() {
     if (const Recording* const shown = options_.recording.get()) {
         for (const StoredEvent& stored : shown->events) {
             Event event = *stored;
-            event.message.late = event.message.late && recorded_results_.lost > 0;
+            event.message.is_late = event.message.is_late && recorded_results_.lost > 0;
             // For a late message with an expected reply, add() decrements `lost`, not `echoed`.
             event.message.expected = "";
             recorded_results_.add(event);
@@ -208,7 +208,7 @@ void Conversation::record(const Event& event, Style note_style) {
     results_.add(event);
     if (journal_ && journal_->add_event(event)) {
         if (has_message(event.fate) && event.fate != Fate::sent && event.fate != Fate::late)
-            file_results_.add({.fate = Fate::sent, .at = event.message.sent});
+            file_results_.add({.fate = Fate::sent, .at = event.message.sent_at});
         file_results_.add(event);
     }
     show(event, std::chrono::system_clock::now(), note_style);
@@ -287,8 +287,8 @@ void Conversation::send_now(const std::string& text) {
     for (const std::string& payload : payloads) session_.send(payload);
     session_.flush();
     sent.at = session_.flushed_at();
-    sent.message.planned = sent.at;
-    sent.message.sent = sent.at;
+    sent.message.planned_at = sent.at;
+    sent.message.sent_at = sent.at;
     for (const std::string& payload : payloads)
         for_each_piece(framing, payload, [&](std::string_view piece) {
             sent.message.payload = piece;

@@ -322,8 +322,8 @@ Rows message_page(const Transcript::Entry& entry, bool is_resp, const ui::Needle
     if (is_sent)
         page.add_fact("sent",
                       clock_text(entry.at - std::chrono::duration_cast<system_clock::duration>(
-                                                event.at - message.planned)));
-    const ev::Duration delay = message.sent - message.planned;
+                                                event.at - message.planned_at)));
+    const ev::Duration delay = message.sent_at - message.planned_at;
     if (is_answered && delay > ev::Duration::zero())
         page.add_fact("written",
                       milliseconds_text(delay) + " later; the round trip is measured from then",

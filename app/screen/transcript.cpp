@@ -135,9 +135,9 @@ const Transcript::Entry* Transcript::answer_to(const Message& message) const {
     for (const Entry& entry : entries_) {
         const Event& event = *entry.event;
         const bool is_same = has_message(event.fate) && event.message.id == message.id;
-        if (!is_same || event.message.planned < message.planned) continue;
+        if (!is_same || event.message.planned_at < message.planned_at) continue;
         if (has_reply(event.fate)) return &entry;
-        if (event.fate == Fate::sent && event.message.planned > message.planned) break;
+        if (event.fate == Fate::sent && event.message.planned_at > message.planned_at) break;
     }
     return nullptr;
 }

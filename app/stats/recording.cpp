@@ -163,7 +163,7 @@ struct RecordingParser {
             for (const JsonValue& each :
                  samples.get(list, JsonValue::Kind::array, "an array").items) {
                 StoredEvent event = read_event(each, {}, true);
-                events.emplace(event->message.sent, std::move(event));
+                events.emplace(event->message.sent_at, std::move(event));
             }
         for (auto& [sent, event] : events) add(std::move(event), true);
     }
@@ -178,7 +178,7 @@ struct RecordingParser {
         is_silent = false;
         Event sent = *event;
         sent.fate = Fate::sent;
-        sent.at = sent.message.sent;
+        sent.at = sent.message.sent_at;
         if (use.replay && has_reply(event->fate) && event->fate != Fate::late)
             sent.message.expected = sent.reply.payload;
         sent.reply = {};

@@ -156,7 +156,7 @@ void Results::add(const Event& event) {
 }
 
 void Results::add_answer(const Event& event) {
-    if (event.message.late) {
+    if (event.message.is_late) {
         // In a replay, a message without a recorded reply has counted as echoed.
         --(is_replay && !event.message.expected ? echoed : lost);
         ++late;
@@ -168,7 +168,7 @@ void Results::add_answer(const Event& event) {
     if (event.reply.reordered) ++reordered;
     if (!event.reply.round_trip) return;
     if (jitters.size() <= event.connection) jitters.resize(event.connection + 1);
-    jitters[event.connection].record(event.at - event.message.sent);
+    jitters[event.connection].record(event.at - event.message.sent_at);
 }
 
 // --- Connections.
@@ -331,7 +331,7 @@ void RunResults::add(const Event& event) {
     if (samples && !is_warm_up(event)) samples->add(event);
     const bool is_of_message = has_message(event.fate);
     if (!is_of_message && event.at < measured_from) return Results::add(event);
-    change_at(is_of_message ? event.message.planned : event.at,
+    change_at(is_of_message ? event.message.planned_at : event.at,
               [&](Results& to) { to.add(event); });
 }
 

@@ -264,7 +264,7 @@ struct RunResults : Results {
         if (climb && planned_at >= measured_from) change(step_of(planned_at - measured_from));
     }
     bool is_warm_up(const Event& event) const {
-        return has_message(event.fate) && event.message.planned < measured_from;
+        return has_message(event.fate) && event.message.planned_at < measured_from;
     }
     void add(const Event& event);
     void add(const RunResults& other);

@@ -238,7 +238,7 @@ void SessionScript::session_event(const yodel::Event& event) {
     using yodel::Fate;
     if (event.fate == Fate::read) return called("read");
     if (event.fate == Fate::lost) {
-        const std::string word = event.message.late ? "late" : "lost";
+        const std::string word = event.message.is_late ? "late" : "lost";
         report(word + " " + shown(event.message.payload));
         last_loss_ = event.reply.payload;
         return called(word);
@@ -264,7 +264,7 @@ void SessionScript::answered(const yodel::Event& event) {
     std::string text = reply.right ? "right " : "bad ";
     if (reply.difference) text = "bad@" + std::to_string(*reply.difference) + " ";
     text += shown(message.payload) + "=" + shown(reply.payload) + time_text(reply.round_trip);
-    if (message.late) text += " late";
+    if (message.is_late) text += " late";
     if (reply.reordered) text += " reordered";
     report(text);
     called(reply.right ? "right" : "bad");

@@ -113,7 +113,7 @@ private:
         const Sent sent = take(message);
         if (complaint_) return;
         compare(sent, message, reply, now);
-        if (message.late) --counts_.lost;
+        if (message.is_late) --counts_.lost;
         ++(reply.right ? counts_.right : counts_.bad);
         if (framing_.in_datagrams) return;
         require(message.id > last_answered_, message.id, "was answered after a later one");
@@ -129,7 +129,7 @@ private:
             Message message;
             message.id = id;
             message.payload = payload;
-            message.late = batch.message.late;
+            message.is_late = batch.message.is_late;
             take(message);
             require(id > last_answered_, id, "was answered after a later one");
             last_answered_ = id;
@@ -141,12 +141,12 @@ private:
 
     void lost(const Message& message, ev::Time now) {
         Message open = message;
-        open.late = false;
+        open.is_late = false;
         Sent sent = take(open);
         const bool overdue = sent.flushed_at <= now - options_.reply_timeout;
-        require(!message.late || overdue, message.id, "is late too early");
+        require(!message.is_late || overdue, message.id, "is late too early");
         ++counts_.lost;
-        if (!message.late) return;
+        if (!message.is_late) return;
         late_bytes_ += sent.payload.size();
         late_[message.id] = std::move(sent);
     }
@@ -166,12 +166,12 @@ private:
     }
 
     Sent take(const Message& message) {
-        auto& from = message.late ? late_ : open_;
+        auto& from = message.is_late ? late_ : open_;
         auto taken = from.extract(message.id);
         require(!taken.empty(), message.id,
-                message.late ? "is late, but was not lost" : "has a second verdict");
+                message.is_late ? "is late, but was not lost" : "has a second verdict");
         if (taken.empty()) return {};
-        if (message.late) {
+        if (message.is_late) {
             late_bytes_ -= taken.mapped().payload.size();
         } else {
             open_bytes_ -= taken.mapped().payload.size();

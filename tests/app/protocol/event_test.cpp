@@ -174,7 +174,8 @@ TEST_CASE("each fate has its lines in a transcript") {
 
 TEST_CASE("an event is written as an object with its fate and what is known of it") {
     const ev::Time start{1s};
-    const Message message{.id = 7, .payload = "a\"\x1b", .planned = start, .sent = start + 2us};
+    const Message message{
+        .id = 7, .payload = "a\"\x1b", .planned_at = start, .sent_at = start + 2us};
     const Reply right{.payload = "\xff", .round_trip = 3us, .right = true};
     const Reply bad{.payload = "abx", .difference = 2};
     const std::string sent =
@@ -243,9 +244,9 @@ TEST_CASE("random events are read back unchanged") {
         if (has_message(event.fate))
             event.message = {.id = id,
                              .payload = sent,
-                             .planned = ev::Time(id * 1001ns),
-                             .sent = ev::Time(id * 1003ns),
-                             .late = event.fate == Fate::late};
+                             .planned_at = ev::Time(id * 1001ns),
+                             .sent_at = ev::Time(id * 1003ns),
+                             .is_late = event.fate == Fate::late};
         if (has_reply(event.fate)) event.reply = {.payload = received};
         if (has_reply(event.fate) && has_message(event.fate)) {
             event.reply.round_trip = random() % 100 * 1ns;
@@ -262,9 +263,9 @@ TEST_CASE("random events are read back unchanged") {
         REQUIRE(found->connection == event.connection);
         REQUIRE(found->message.id == event.message.id);
         REQUIRE(found->message.payload == event.message.payload);
-        REQUIRE((found->message.planned == event.message.planned));
-        REQUIRE((found->message.sent == event.message.sent));
-        REQUIRE(found->message.late == event.message.late);
+        REQUIRE((found->message.planned_at == event.message.planned_at));
+        REQUIRE((found->message.sent_at == event.message.sent_at));
+        REQUIRE(found->message.is_late == event.message.is_late);
         REQUIRE(found->reply.payload == event.reply.payload);
         REQUIRE((found->reply.round_trip == event.reply.round_trip));
         REQUIRE(found->reply.right == event.reply.right);
@@ -277,7 +278,7 @@ TEST_CASE("an event whose object has no time happened when the one before it did
     const std::string lost = R"({"seq":1,"sent_us":5,"fate":"lost","sent":"a"})";
     CHECK((read(lost)->at == ev::Time(5us)));
     CHECK((read(lost, ev::Time(9us))->at == ev::Time(9us)));
-    CHECK((read(lost)->message.planned == ev::Time(5us)));
+    CHECK((read(lost)->message.planned_at == ev::Time(5us)));
 }
 
 TEST_CASE("a sample may be cut, and is timed from its planned time") {
@@ -285,7 +286,7 @@ TEST_CASE("a sample may be cut, and is timed from its planned time") {
         R"({"seq":1,"sent_bytes":9,"received_bytes":9,"planned_us":5,"sent_us":7,"rtt_us":2,)"
         R"("fate":"bad","sent":"a","received":"b"})",
         {}, true);
-    CHECK((event->message.sent == ev::Time(5us)));
+    CHECK((event->message.sent_at == ev::Time(5us)));
     CHECK((event->at == ev::Time(7us)));
 }
 

@@ -47,12 +47,13 @@ std::string text_of(const Event& event, const Framing& framing) {
                                     ? "bad@" + std::to_string(*event.reply.difference) + " "
                                     : "unmatched ";
     const std::string remark = event.reply.reordered ? " reordered" : "";
-    return (event.message.late ? "late " : "") + verdict + message + "=" + reply + remark + ";";
+    return (event.message.is_late ? "late " : "") + verdict + message + "=" + reply + remark +
+           ";";
 }
 
 std::string short_text_of(const Event& event) {
     const std::string id = std::to_string(event.message.id);
-    const std::string late = event.message.late ? "late" : "";
+    const std::string late = event.message.is_late ? "late" : "";
     const std::string reply(event.reply.payload);
     if (event.fate == Fate::lost) return "?" + id + late;
     if (!has_message(event.fate)) return (event.fate == Fate::duplicate ? "2x" : "+") + reply;
@@ -120,7 +121,7 @@ public:
             return options.framing->in_datagrams ? receive_datagrams({text}) : receive(text);
         case '!': {
             const Event event = ledger.expire_oldest();
-            CHECK(event.message.late == (event.fate == Fate::lost));
+            CHECK(event.message.is_late == (event.fate == Fate::lost));
             add(event);
             break;
         }
@@ -774,13 +775,13 @@ TEST_CASE("times messages from when they are written") {
     std::string_view rest = echoes;
     auto event = ledger.next(rest, start + 10ms);
     REQUIRE(event);
-    CHECK((event->message.planned == start));
+    CHECK((event->message.planned_at == start));
     CHECK((event->reply.round_trip == 9ms));
     ledger.void_round_trips();
     event = ledger.next(rest, start + 10ms);
     REQUIRE(event);
     CHECK(event->message.id == 3);
-    CHECK((event->message.planned == start - 1ms));
+    CHECK((event->message.planned_at == start - 1ms));
     CHECK_FALSE(event->reply.round_trip);
 }
 

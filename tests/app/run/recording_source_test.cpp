@@ -44,7 +44,7 @@ std::string recorded(const std::string& events) {
         if (kind == '~') reply.round_trip = 1s;
         const auto add = [&](Fate fate) {
             const Message message{
-                .id = id, .payload = sent, .planned = ev::Time(at), .sent = ev::Time(at)};
+                .id = id, .payload = sent, .planned_at = ev::Time(at), .sent_at = ev::Time(at)};
             const Event added{
                 .fate = fate, .message = message, .reply = reply, .at = ev::Time(at)};
             text += json(added, {}, {.max_payload = 1000}).str() + "\n";

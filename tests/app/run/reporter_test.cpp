@@ -31,12 +31,12 @@ std::string printed(Reporter::Options options, RunOptions run,
 Message message(std::string_view payload) {
     return {.id = 3,
             .payload = payload,
-            .planned = VirtualLoop::start + 1ms,
-            .sent = VirtualLoop::start + 2ms};
+            .planned_at = VirtualLoop::start + 1ms,
+            .sent_at = VirtualLoop::start + 2ms};
 }
 Message late(std::string_view payload) {
     Message to = message(payload);
-    to.late = true;
+    to.is_late = true;
     return to;
 }
 

@@ -53,7 +53,7 @@ public:
         const auto us = [](ev::Duration time) { return std::to_string(time / 1us); };
         const Message& message = event.message;
         if (!has_message(event.fate) || event.fate == Fate::sent) return;
-        times += us(message.planned - begin) + " " + us(message.sent - begin);
+        times += us(message.planned_at - begin) + " " + us(message.sent_at - begin);
         if (event.reply.round_trip) times += " " + us(*event.reply.round_trip);
         times += "; ";
         payloads.emplace_back(message.payload);

@@ -53,7 +53,7 @@ private:
             const std::string sent = "m" + std::to_string(id);
             const ev::Time at(id * std::chrono::milliseconds(10));
             yodel::Event event{.fate = Fate::sent, .at = at};
-            event.message = {.id = id, .payload = sent, .planned = at, .sent = at};
+            event.message = {.id = id, .payload = sent, .planned_at = at, .sent_at = at};
             recording->events.emplace_back(event);
             event.fate = fate;
             event.reply = reply;

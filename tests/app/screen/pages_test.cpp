@@ -223,8 +223,8 @@ TEST_CASE("the times of a message include the delay of its write and the network
         entry({.fate = Fate::echoed,
                .message = {.id = 7,
                            .payload = "a",
-                           .planned = ev::Time(1s),
-                           .sent = ev::Time(1s + 20ms)},
+                           .planned_at = ev::Time(1s),
+                           .sent_at = ev::Time(1s + 20ms)},
                .reply = {.payload = "a", .round_trip = 30ms, .right = true},
                .at = ev::Time(1s + 50ms)});
     slow.at = Transcript::WallTime(1'800'000'000s);

@@ -92,7 +92,7 @@ bool perform(Transcript& transcript, const std::string& verb, int number) {
 // One event of each kind, a second apart.
 void add_each(Transcript& transcript) {
     const auto message = [](std::uint64_t id, std::string_view payload) {
-        return Message{.id = id, .payload = payload, .planned = ev::Time(id * 1s)};
+        return Message{.id = id, .payload = payload, .planned_at = ev::Time(id * 1s)};
     };
     const Reply right{.payload = "hello", .round_trip = 210us, .right = true};
     const Reply bad{.payload = "agaXn", .round_trip = 210us, .difference = 3};
@@ -213,7 +213,7 @@ TEST_CASE("a message is answered by the reply to its number and time") {
     add_each(transcript);
     const auto answer = [&](std::uint64_t id, ev::Duration planned) {
         const auto* found =
-            transcript.answer_to({.id = id, .payload = {}, .planned = ev::Time(planned)});
+            transcript.answer_to({.id = id, .payload = {}, .planned_at = ev::Time(planned)});
         return found ? std::string(found->event->reply.payload) : "none";
     };
     CHECK(answer(2, 2s) == "agaXn");

@@ -16,7 +16,7 @@ namespace {
 Event datagram(std::uint32_t connection, std::optional<ev::Duration> transit,
                bool reordered = false) {
     Event event{.fate = Fate::echoed, .at = start, .connection = connection};
-    event.message.sent = start - transit.value_or(ev::Duration());
+    event.message.sent_at = start - transit.value_or(ev::Duration());
     event.reply = {.payload = {}, .round_trip = transit, .right = true, .reordered = reordered};
     return event;
 }
@@ -149,8 +149,8 @@ TEST_CASE("counts each fate") {
         RunResults results = test::counted("9 lost,replay");
         results.measured_from = start;
         Event event{.fate = fate, .at = start};
-        event.message.planned = start;
-        event.message.late = fate == Fate::late;
+        event.message.planned_at = start;
+        event.message.is_late = fate == Fate::late;
         event.message.expected = "a";
         event.reply.right = right;
         results.add(event);
@@ -167,7 +167,7 @@ TEST_CASE("counts a silence as recorded until a late reply arrives") {
     results.add(Event{.fate = Fate::unanswered_as_recorded});
     CHECK(results.in_flight() == 0);
     Event event{.fate = Fate::late, .at = start};
-    event.message.late = true;
+    event.message.is_late = true;
     event.reply.round_trip = 3ms;
     results.add(event);
     CHECK(listed(results) == "1 sent, 1 bad, 1 late");

@@ -18,12 +18,12 @@ RunResults climbing(double from, double to, ev::Duration length) {
 void add_step(RunResults& results, ev::Duration planned, ev::Duration round_trip,
               int lost = 0) {
     Event event;
-    event.message.planned = test::start + planned;
+    event.message.planned_at = test::start + planned;
     event.reply.right = true;
     event.reply.round_trip = round_trip;
     for (int i = 0; i < 100; ++i) {
         event.fate = Fate::sent;
-        event.at = event.message.planned;
+        event.at = event.message.planned_at;
         results.add(event);
         event.fate = i < lost ? Fate::lost : Fate::echoed;
         event.at += 1s;
@@ -73,7 +73,7 @@ TEST_CASE("a message belongs to the warm-up or to the step of its planned time")
         CAPTURE(length.count(), planned.count());
         RunResults results = climbing(1, 2, length);
         Event event{.fate = Fate::sent};
-        event.message.planned = test::start + planned;
+        event.message.planned_at = test::start + planned;
         results.add(event);
         CHECK(results.steps.size() == steps);
         CHECK(results.sent == (steps > 0 ? 1 : 0));
@@ -89,7 +89,7 @@ TEST_CASE("a warm-up counts messages only, and corrects its losses") {
     event = {.fate = Fate::lost, .at = test::start};
     results.add(event);
     event.fate = Fate::late;
-    event.message.late = event.reply.right = true;
+    event.message.is_late = event.reply.right = true;
     results.add(event);
     results.add(Event{.fate = Fate::unsolicited, .at = test::start});
     results.change_at(test::start, [](Results& to) { to.unsent += 4; });

@@ -19,8 +19,8 @@ void add(Samples& samples, ev::Duration at, ev::Duration round_trip, bool right 
     const ev::Time answered = start + at;
     const Message message{.id = 7,
                           .payload = payload,
-                          .planned = answered - round_trip,
-                          .sent = answered - round_trip + 1us};
+                          .planned_at = answered - round_trip,
+                          .sent_at = answered - round_trip + 1us};
     const Reply reply{.payload = payload, .round_trip = round_trip, .right = right};
     Event event = answered_event(message, reply);
     event.at = answered;

@@ -145,8 +145,9 @@ void Reporter::remark(std::size_t connection, const std::string& text) {
     if (is_load()) ++remark_count_;
     const std::string prefix =
         is_load() ? "connection " + std::to_string(connection) + ": " : "";
-    print_error(remark_count_ > max_remarks ? "more connections are not reported"
-                                            : prefix + text);
+    print_error(remark_count_ <= max_remarks ? prefix + text
+                                             : "only the first " + std::to_string(max_remarks) +
+                                                   " lines about connections are printed");
 }
 
 // --- Messages.

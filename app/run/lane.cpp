@@ -74,17 +74,6 @@ std::string reply_problem(const Event& event, const Session::Options& options) {
            bad_byte_text(reply) + end;
 }
 
-Event outgoing_event(Fate fate, std::uint64_t id, std::size_t count, const Outgoing& message,
-                     ev::Time now) {
-    Event event{.fate = fate, .at = now, .count = count};
-    event.message = {.id = id,
-                     .payload = message.payload,
-                     .planned_at = message.planned_at == ev::Time{} ? now : message.planned_at,
-                     .sent_at = now};
-    event.unterminated = message.is_unterminated;
-    return event;
-}
-
 }  // namespace
 
 class Lane::Connection final : public Session::Owner {
@@ -128,21 +117,12 @@ public:
     bool is_open() const { return reported_state == State::open; }
     bool is_usable() const { return is_open() && !is_worn; }
 
-    // Copies the session's state to reported_state, updates the counts of connections by state,
-    // and returns the previous state.
-    State update_state() {
-        const State before = std::exchange(reported_state, session.state());
-        --lane_.counts_[before];
-        ++lane_.counts_[reported_state];
-        results_.open = lane_.counts_[State::open] + lane_.counts_[State::finishing];
-        return before;
-    }
-
     // Connects a new connection, or a closed one.
     void connect() {
+        ++lane_.live_count_;
         begin_attempt();
         session.connect();
-        update_state();
+        reported_state = session.state();
     }
 
     void begin_attempt() {
@@ -185,11 +165,7 @@ public:
             leave_unsent(message);
             return false;
         }
-        // If the warm-up of a closed loop has just ended, the loop's time precedes that end.
-        const ev::Time now = lane_.is_warming_up()
-                                 ? lane_.loop_.now()
-                                 : std::max(lane_.loop_.now(), results_.measured_from);
-        report(outgoing_event(Fate::sent, queued.first, queued.count, message, now));
+        report_outgoing(Fate::sent, queued, message);
         sent += queued.count;
         if (options_.churn > 0 && sent >= options_.churn) is_worn = true;
         source().sent(message, queued);
@@ -210,8 +186,23 @@ public:
                 (session.state() == State::open
                      ? bytes_text(waiting) + " were waiting for the server"
                      : "no connection was open");
-        report(
-            outgoing_event(Fate::unsent, session.reserve_id(), 1, message, lane_.loop_.now()));
+        report_outgoing(Fate::unsent, {session.reserve_id(), 1}, message);
+    }
+
+    void report_outgoing(Fate fate, QueuedIds ids, const Outgoing& message) {
+        // If the warm-up of a closed loop has just ended, the loop's time precedes that end.
+        const ev::Time now = lane_.is_warming_up()
+                                 ? lane_.loop_.now()
+                                 : std::max(lane_.loop_.now(), results_.measured_from);
+        const bool is_planned = message.planned_at != ev::Time{};
+        report({.fate = fate,
+                .message = {.id = ids.first,
+                            .payload = message.payload,
+                            .planned_at = is_planned ? message.planned_at : now,
+                            .sent_at = now},
+                .at = now,
+                .count = ids.count,
+                .unterminated = message.is_unterminated});
     }
 
     void finish_if_done() {
@@ -269,18 +260,19 @@ private:
     }
 
     void state_changed() {
-        const State before = update_state();
-        if (before == State::open && lifetime_timer) lifetime_timer.cancel();
+        const State before = std::exchange(reported_state, session.state());
+        const State now = reported_state;
+        if (now != State::open && lifetime_timer) lifetime_timer.cancel();
         // A due message may wait for a connection. The loop sends it after this call.
         if (lane_.schedule_ && !lane_.over() && !lane_.step_timer_.pending())
             lane_.step_timer_.start(ev::Duration::zero());
-        const State now = reported_state;
-        if (before == State::waiting && now == State::dialing) begin_attempt();
+        if (now == State::dialing) begin_attempt();  // a retry
         if (now == State::open) on_opened();
         if (now == State::waiting || now == State::closed) on_ended(before == State::waiting);
     }
 
     void on_opened() {
+        ++results_.open;
         is_worn = false;
         const Session::Phases& phases = session.phases();
         const bufio::TlsFacts* const tls = session.tls();
@@ -297,11 +289,12 @@ private:
     // Counts and reports why the connection is closed or waits for a retry. The end of a
     // waiting connection was already counted when it began to wait.
     void on_ended(bool is_counted) {
-        const bool waits = session.state() == State::waiting;
+        const bool waits = reported_state == State::waiting;
         bufio::End end = session.end();
         const int status = exit_status(end);
         if (!waits) source().closed();
         if (!is_counted) {
+            if (has_opened) --results_.open;
             // All connections get the same sentence, which contains no counts.
             if (end.reason == Reason::closed_early && options_.connections > 1)
                 end = {end.reason, end.by, session.options().early_close};
@@ -321,6 +314,7 @@ private:
             if (lane_.over() || is_done) session.disconnect();
             return;
         }
+        --lane_.live_count_;
         lane_.report_trouble(own_source.get());
         results_.count_end(status, has_opened);
         is_worn = is_worn && has_opened && status == 0 && !lane_.over() && !source().over();
@@ -435,7 +429,6 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
     else if (options.from == From::generator)
         source_ = std::make_unique<Generator>(options.size);
     connections_.reserve(share_.own_connection_count());
-    counts_[State::idle] = share_.own_connection_count();
     limit_connecting(loop.now());
 }
 
@@ -480,7 +473,7 @@ void Lane::open_due() {
             std::make_unique<Connection>(*this, number + 1, session_options_));
         connection.session.pause(is_paused_);
         connection.connect();
-        if (counts_[State::idle] == 0) return limit_connecting(now);
+        if (connections_.size() == share_.own_connection_count()) return limit_connecting(now);
         if (pace)
             due += pace->offset(share_.number_of(connections_.size())) - pace->offset(number);
     }
@@ -507,14 +500,14 @@ void Lane::report_trouble(const Source* source) {
     results_.count_end(trouble.status, true);
 }
 
-// Ends the lane once each connection is closed, and no other will be opened.
+// Ends the lane once each connection is closed for good, and no other will be opened.
 void Lane::end_if_done() {
-    if (stage_ == Stage::ended || counts_[State::closed] != connections_.size()) return;
+    if (stage_ == Stage::ended || live_count_ > 0 || open_timer_.pending()) return;
     if (!over()) {
-        if (counts_[State::idle] > 0 || open_timer_.pending()) return;
         count_unsent({});
+        return finish_all();
     }
-    stop_sending(Stage::ended);
+    stage_ = Stage::ended;
     step_timer_.start(ev::Duration::zero());
 }
 
@@ -610,30 +603,6 @@ void Lane::send_due() {
 
 // --- Ending.
 
-// Stops sending for good. Adds this lane's share of the planned rate to the results.
-void Lane::stop_sending(Stage next) {
-    if (stage_ == Stage::ended) return;  // step() will report it
-    if (!over()) report_trouble(source_.get());
-    if (!over() && source_) source_->stop();
-    if (!over() && schedule_ && !is_warming_up()) {
-        const double share = static_cast<double>(share_.own_connection_count()) /
-                             static_cast<double>(options_.connections);
-        const ev::Duration end = options_.length.value_or(ev::Duration::max());
-        const ev::Duration sending =
-            std::min(schedule_->next_at() - schedule_->begins_at(), end);
-        if (results_.climb) results_.climb->end = std::min(sending, results_.climb->length);
-        const double planned = options_.pace->rate(sending / 2) * share;
-        results_.planned_rate = planned;
-        results_.reached_rate = planned * schedule_->reached_share().value_or(1);
-    }
-    const bool was_ready = stage_ > Stage::settling;
-    stage_ = std::max(stage_, next);
-    if (!was_ready) hooks_.ready();
-    open_timer_.cancel();
-    step_timer_.cancel();
-    phase_timer_.cancel();
-}
-
 void Lane::count_unsent(ev::Duration tolerance) {
     const std::uint64_t overdue = schedule_ ? schedule_->overdue(loop_.now() - tolerance) : 0;
     if (overdue == 0) return;
@@ -649,8 +618,29 @@ void Lane::finish() {
     finish_all();
 }
 
+// Stops sending for good, adds this lane's share of the planned rate to the results, and ends
+// the connections.
 void Lane::finish_all(Stage next) {
-    stop_sending(next);
+    if (stage_ == Stage::ended) return;  // step() will report it
+    if (!over()) {
+        report_trouble(source_.get());
+        if (source_) source_->stop();
+    }
+    if (!over() && schedule_ && !is_warming_up()) {
+        const double share = static_cast<double>(share_.own_connection_count()) /
+                             static_cast<double>(options_.connections);
+        const ev::Duration end = options_.length.value_or(ev::Duration::max());
+        const ev::Duration sending =
+            std::min(schedule_->next_at() - schedule_->begins_at(), end);
+        if (results_.climb) results_.climb->end = std::min(sending, results_.climb->length);
+        const double planned = options_.pace->rate(sending / 2) * share;
+        results_.planned_rate = planned;
+        results_.reached_rate = planned * schedule_->reached_share().value_or(1);
+    }
+    const bool was_ready = stage_ > Stage::settling;
+    stage_ = std::max(stage_, next);
+    if (!was_ready) hooks_.ready();
+    for (ev::Timer* const timer : {&open_timer_, &step_timer_, &phase_timer_}) timer->cancel();
     for (const auto& connection : connections_) {
         connection->source().stop();
         if (stage_ >= Stage::closing || connection->reported_state == State::waiting)

@@ -23,7 +23,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -167,7 +166,6 @@ private:
     void send_due();
     void report_trouble(const Source* source);
 
-    void stop_sending(Stage next);
     void count_unsent(ev::Duration tolerance);
     void finish_all(Stage next = Stage::waiting);
     void time_up();
@@ -184,8 +182,7 @@ private:
     std::shared_ptr<const Session::Options> session_options_;
     ev::Timer open_timer_;  // the next connection to open
     std::vector<std::unique_ptr<Connection>> connections_;
-    // How many connections are in each reported state. Connections not yet made count as idle.
-    std::map<Session::State, std::size_t> counts_;
+    std::size_t live_count_ = 0;     // connections that are not closed for good
     std::size_t settled_count_ = 0;  // see Connection::is_settled
     bool is_trouble_reported_ = false;
     bool is_paused_ = false;

@@ -32,9 +32,9 @@ bool has_unread_input() {
     struct stat input {};
     int count = 0;
     if (::fstat(STDIN_FILENO, &input) != 0) return false;
-    if (S_ISREG(input.st_mode)) count = ::lseek(STDIN_FILENO, 0, SEEK_CUR) < input.st_size;
-    if (S_ISFIFO(input.st_mode)) ::ioctl(STDIN_FILENO, FIONREAD, &count);
-    return count > 0;
+    if (S_ISREG(input.st_mode) || S_ISFIFO(input.st_mode))
+        ::ioctl(STDIN_FILENO, FIONREAD, &count);
+    return count != 0;
 }
 
 }  // namespace

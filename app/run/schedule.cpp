@@ -95,7 +95,6 @@ std::uint64_t Share::message_after(std::uint64_t message) const {
 }
 
 Pace Pace::per_second(std::uint64_t thousandths) {
-    if (thousandths % 1000 == 0) return {thousandths / 1000, std::chrono::seconds(1)};
     return {thousandths, std::chrono::seconds(1000)};
 }
 

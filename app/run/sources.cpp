@@ -235,12 +235,7 @@ Replay::Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool 
       is_fast_(fast),
       session_(session),
       missed_(std::move(missed)),
-      due_timer_(loop, changed),
-      overdue_timer_(loop, [this, changed] {
-          report_missing(loop_.now());
-          if (waits()) overdue_timer_.start_at(outstanding_.begin()->second.deadline);
-          changed();
-      }) {
+      timer_(loop, changed) {
     for (std::size_t place = 0; place < recording_->events.size(); ++place) {
         const Event& event = *recording_->events[place];
         const bool is_duplicate =
@@ -255,24 +250,28 @@ Replay::Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool 
 
 std::optional<Outgoing> Replay::next() {
     const ev::Time now = loop_.now();
+    report_missing(now);
+    ev::Time wake_at = ev::Time::max();
     for (; !is_stopped_ && next_ < recording_->events.size(); ++next_) {
         const Event& event = *recording_->events[next_];
         const ev::Duration recorded_offset = event.at.time_since_epoch();
         if (event.fate == Fate::sent) {
-            if ((is_fast_ || !zero_at_) && waits()) return std::nullopt;
+            if ((is_fast_ || !zero_at_) && waits()) break;
             if (!zero_at_) zero_at_ = now - recorded_offset;
             const ev::Time due_at = is_fast_ ? ev::Time{} : *zero_at_ + recorded_offset;
             if (due_at <= now)
                 return Outgoing{.payload = event.message.payload,
                                 .planned_at = due_at,
                                 .reply = event.message.expected};
-            due_timer_.start_at(due_at);
-            return std::nullopt;
+            wake_at = due_at;
+            break;
         }
         // The next message may depend on this reply.
-        if (is_fast_ && awaited_.contains(event.message.id)) return std::nullopt;
+        if (is_fast_ && awaited_.contains(event.message.id)) break;
         expect(event);
     }
+    if (waits()) wake_at = std::min(wake_at, outstanding_.begin()->second.deadline);
+    if (wake_at != ev::Time::max()) timer_.start_at(wake_at);
     return std::nullopt;
 }
 
@@ -286,7 +285,6 @@ void Replay::expect(const Event& event) {
                                 ? now + event.reply.round_trip.value_or(ev::Duration::zero())
                                 : std::max(*zero_at_ + event.at.time_since_epoch(), now);
     expected->second.deadline = due_at + session_.options().reply_timeout;
-    if (!overdue_timer_.pending()) overdue_timer_.start_at(expected->second.deadline);
 }
 
 void Replay::sent(const Outgoing& message, QueuedIds queued) {
@@ -314,8 +312,7 @@ void Replay::stop() {
 }
 
 void Replay::closed() {
-    due_timer_.cancel();
-    overdue_timer_.cancel();
+    timer_.cancel();
     report_missing(ev::Time::max());
 }
 

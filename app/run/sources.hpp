@@ -258,8 +258,7 @@ private:
     // New ids, by recorded ids, of the messages in flight that expect a reply.
     std::map<std::uint64_t, std::uint64_t> awaited_;
     Outstanding outstanding_;  // unsolicited messages neither arrived nor missing yet, by place
-    ev::Timer due_timer_;      // the next message
-    ev::Timer overdue_timer_;  // the deadline of the first outstanding message
+    ev::Timer timer_;  // due with the next message or at the first deadline
 };
 
 }  // namespace yodel

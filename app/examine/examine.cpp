@@ -28,22 +28,22 @@ using namespace std::chrono_literals;
 //     cr      not treat 0d as an end
 enum Ability : unsigned { again = 1, size = 2, pieces = 4, many = 8, cr = 16 };
 
+enum class How { other, differs, closed, silent };
+
 struct Cause {
-    std::string text = {};  // what the evidence proves; empty if there is no evidence
-    unsigned missing = 0;   // flags of Ability
+    std::string text = {};   // what the evidence proves; empty if there is no evidence
+    unsigned missing = 0;    // flags of Ability
+    How how = How::other;    // how the first check with this cause failed
+    std::size_t number = 0;  // number of that check
 };
 
 struct Failed {
-    enum How { other, differs, closed, silent };  // silent if something did not arrive in time
-
-    std::string text = {};  // what happened instead, as a clause; empty if the check passed
-    How how = other;
+    std::string text = {};      // what happened instead, as a clause; empty if the check passed
+    How how = How::other;       // silent if something did not arrive in time
     std::string expected = {};  // the right reply
     std::string received = {};  // the beginning of the right reply, or another reply
     int status = success;       // the program's status if there is no connection
     Cause cause = {};
-    std::size_t number = 0;                // of the check
-    std::size_t root_number = 0;           // an earlier check with the same cause; 0 if none
     std::vector<std::string> traces = {};  // sent and received bytes
 };
 
@@ -60,7 +60,6 @@ Session::Options bare(Session::Options options) {
     options.expect = Expect::none;
     options.reply_timeout = 1h;
     options.max_time.reset();
-    options.retries = 0;
     return options;
 }
 
@@ -78,6 +77,8 @@ struct Examination {
     ev::Time end_at = now() + target.max_time.value_or(15s);
     ev::Time received_at = {};    // time of the last receipt on any connection
     ev::Timer tick{loop, [] {}};  // bounds each wait of the loop, so that lateness is noticed
+    unsigned abilities = 0;       // that the server has proven
+    std::vector<Cause> causes = {};  // of the failures so far
 
     // Of one check:
     std::size_t connections = 0;
@@ -152,7 +153,7 @@ public:
         const bool is_late = !closed() || session_.end().reason == bufio::Reason::timeout;
         if (!open())
             throw Failed{.text = closed() ? end_text(session_) : "no connection in time",
-                         .how = is_late ? Failed::silent : Failed::other,
+                         .how = is_late ? How::silent : How::other,
                          .status = exit_status(session_.end())};
         // Later connections need no look-up.
         exam.options.endpoint.known_addresses =
@@ -205,8 +206,7 @@ public:
             exam_.wait([&] { return whole() || ended(); });
             const std::string_view part = received().substr(0, size > 0 ? size : reply.npos);
             if (!whole() || part != reply) throw failure(reply, part);
-            received_.front().erase(0, part.size());
-            refuse_excess(reply);
+            refuse(received().substr(part.size()), reply);
             received_.pop_front();
         }
     }
@@ -235,9 +235,8 @@ public:
         session_.finish();
         expect();
         const bool is_in_time = exam_.wait([&] { return closed(); });
-        refuse_excess({});
-        if (!is_in_time)
-            throw Failed{"the server did not close" + exam_.in_time, Failed::silent};
+        refuse(received());
+        if (!is_in_time) throw Failed{"the server did not close" + exam_.in_time, How::silent};
         if (session_.end().reason != bufio::Reason::clean) throw Failed{end_text(session_)};
     }
     // The server gets a reset unless everything that it has sent was read.
@@ -250,27 +249,26 @@ public:
     }
     // Describes a wrong or incomplete reply.
     Failed failure(std::string_view reply, std::string_view received) const {
-        const bool is_refused = closed() && exit_status(session_.end()) == connect_failed;
-        if (is_refused)  // only possible with datagrams
+        if (closed() && exit_status(session_.end()) == connect_failed)  // only with datagrams
             return {.text = end_text(session_), .status = connect_failed};
-        const auto failed = [&](Failed::How how, const std::string& text) {
-            return Failed{text, how, std::string(reply), std::string(received)};
-        };
-        if (!reply.starts_with(received))
-            return failed(Failed::differs, "the reply " + bad_text(compared_reply(
-                                                              nullptr, reply, received, {})));
-        std::string count =
+        const std::string count =
             std::to_string(received.size()) + " of " + bytes_text(reply.size()) + " arrived";
-        const bool is_clean = !closed() || session_.end().reason == bufio::Reason::clean;
-        const std::string end =
-            is_clean ? "the server closed the connection" : end_text(session_);
-        if (ended()) return failed(Failed::closed, end + "; " + count);
-        if (!is_stream() && !received_.empty()) return failed(Failed::differs, count);
-        count = (received.empty() ? "no reply" : count) + exam_.in_time;
-        const Framing& framing = exam_.framing;
-        if (!received.empty() && received.size() + framing.delimiter.size() == reply.size())
-            count += ", without " + framing.delimiter_name();
-        return failed(Failed::silent, count);
+        Failed failed{count, How::differs, std::string(reply), std::string(received)};
+        if (!reply.starts_with(received)) {
+            failed.text = "the reply " + bad_text(compared_reply(nullptr, reply, received, {}));
+        } else if (ended()) {
+            const bool is_clean = !closed() || session_.end().reason == bufio::Reason::clean;
+            failed.how = How::closed;
+            failed.text = (is_clean ? "the server closed the connection" : end_text(session_)) +
+                          "; " + count;
+        } else if (is_stream() || received_.empty()) {
+            failed.how = How::silent;
+            failed.text = (received.empty() ? "no reply" : count) + exam_.in_time;
+            const Framing& framing = exam_.framing;
+            if (!received.empty() && received.size() + framing.delimiter.size() == reply.size())
+                failed.text += ", without " + framing.delimiter_name();
+        }
+        return failed;
     }
 
 private:
@@ -293,10 +291,10 @@ private:
         if (to.empty() || !is_stream()) to.emplace_back();
         to.back() += bytes;
     }
-    void refuse_excess(std::string_view reply) const {
-        if (received().empty()) return;
-        throw Failed{bytes_text(received().size()) + " more arrived than were sent",
-                     Failed::differs, std::string(reply), std::string(received())};
+    static void refuse(std::string_view excess, std::string_view reply = {}) {
+        if (excess.empty()) return;
+        throw Failed{bytes_text(excess.size()) + " more arrived than were sent", How::differs,
+                     std::string(reply), std::string(excess)};
     }
 
     Examination& exam_;
@@ -313,9 +311,9 @@ private:
 constexpr std::string_view cut_text = "in some pieces";
 constexpr std::string_view second_text = "another message";
 constexpr std::string_view blanks = "\r\t blanks \t\r";
-// Except for the message with every byte value, no other message contains one of these letters.
+// Except for the message with every byte value, no other message contains one of these letters,
+// and only one contains a Z.
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
-constexpr std::string_view long_message_letter = "Z";
 
 // Sends several messages, each in two pieces. The first pieces are `first` to `last` bytes
 // long.
@@ -342,13 +340,6 @@ void echo_beside(Examination& exam, Client& first, const char* cause) {
     }
 }
 
-void long_and_short(Examination& exam) {
-    Client(exam)
-        .echo(std::string(3000, long_message_letter.front()))
-        .echo("short")
-        .echo(std::string(1000, 'm'));
-}
-
 void byte_by_byte(Examination& exam) {
     Client client(exam);
     client.queue(cut_text);
@@ -362,14 +353,12 @@ void byte_by_byte(Examination& exam) {
 void fragments(Examination& exam) {
     Session::Options plain = exam.options;
     plain.websocket.reset();
-    Client client(exam, bare(plain));
+    plain.framing = find_framing("raw");
+    Client client(exam, plain);
     client.queue(exam.target.websocket->text("AAAAAAAAAAAAAAAAAAAAAA=="));
     client.flush();
-    const auto opening_size = [&] {
-        const std::size_t end = client.received().find("\r\n\r\n");
-        return end == std::string_view::npos ? 0 : end + 4;
-    };
-    exam.wait([&] { return opening_size() > 0 || client.ended(); });
+    const auto opening_size = [&] { return client.received().find("\r\n\r\n"); };
+    exam.wait([&] { return opening_size() != std::string_view::npos || client.ended(); });
     using namespace std::string_literals;
     client.queue("\x01\x83\0\0\0\0in "s + "\x89\x87\0\0\0\0between"s +
                  "\x80\x86\0\0\0\0pieces"s);
@@ -377,7 +366,8 @@ void fragments(Examination& exam) {
     std::string message;
     std::size_t pong = message.npos;
     exam.wait([&] {
-        message = client.received().substr(opening_size());
+        message = client.received();
+        message.erase(0, opening_size());
         // The heads of such short frames contain only control characters and bytes above 7f.
         std::erase_if(message, [](char each) { return each < ' ' || each > '~'; });
         pong = message.find("between");
@@ -457,7 +447,10 @@ constexpr Check all_checks[] = {
      [](auto& exam) { Client(exam).echo(blanks); }},
     {udp, size, "echoes a datagram of 65507 bytes",
      [](auto& exam) { Client(exam).echo(std::string(65507, 'x')); }},
-    {streams, again | size, "echoes a short message after a long one", long_and_short},
+    {streams, again | size, "echoes a short message after a long one",
+     [](auto& exam) {
+         Client(exam).echo(std::string(3000, 'Z')).echo("short").echo(std::string(1000, 'm'));
+     }},
     {byte_streams, again | pieces, "echoes a message in two pieces",
      [](auto& exam) { send_cut(exam, 8, 8); }},
     {byte_streams, again | pieces, "echoes a message byte by byte", byte_by_byte},
@@ -540,10 +533,10 @@ Cause cause_of(const Failed& failed, Examination& exam) {
             return part.find(each) != part.npos && whole.find(each) == whole.npos;
         });
     };
-    const bool has_closed = failed.how == Failed::closed && part.empty();
+    const bool has_closed = failed.how == How::closed && part.empty();
     if (has_closed && failed.expected == exam.reply(second_text))
         return {"it closes after one message", again};
-    if (has_foreign(long_message_letter)) return {"bytes of the long message", again | pieces};
+    if (has_foreign("Z")) return {"bytes of the long message", again | pieces};
     if (has_foreign(letters)) return {"bytes of another client", many};
     if (failed.expected == exam.reply(blanks)) {
         const std::size_t at = whole.find(part);
@@ -570,10 +563,11 @@ Cause cause_of(const Failed& failed, Examination& exam) {
 // failed only because this process was late.
 Failed perform(const Check& check, Examination& exam) {
     Failed result;
-    for (int i = 0; i == 0 || (i <= 5 && result.how == Failed::silent && exam.is_late); ++i) {
+    for (int i = 0; i == 0 || (i <= 5 && result.how == How::silent && exam.is_late); ++i) {
         result = {};
         exam.connections = 0;
         exam.is_late = false;
+        exam.traces.clear();
         try {
             check.perform(exam);
             const ev::Time end_at = exam.now() + 4s;  // fewer visits if they take long
@@ -584,8 +578,8 @@ Failed perform(const Check& check, Examination& exam) {
         } catch (const Failed& failed) {
             result = failed;
         }
-        result.traces = std::exchange(exam.traces, {});
     }
+    result.traces = exam.traces;
     return result;
 }
 
@@ -598,34 +592,32 @@ bool still_answers(const Check& echo, Examination& exam) {
     return false;
 }
 
-// Finds the cause of a failure, or the failure in `roots` with the same cause. `roots` contains
-// the earlier failures, and `abilities` those that the server has proven.
-void explain(Failed& failed, const Check& check, std::vector<Failed>& roots, unsigned abilities,
-             Examination& exam) {
-    for (const Failed& each : roots) {
-        const bool is_same = each.how == failed.how || each.cause.missing == size;
-        if (!is_same || (each.cause.missing & check.needs) == 0) continue;
-        failed.root_number = each.number;
-        return;
-    }
+// Finds the cause of a failure, or only the number of an earlier check with the same cause.
+Cause explain(const Failed& failed, std::size_t number, unsigned needs, Examination& exam) {
+    for (const Cause& each : exam.causes)
+        if ((each.how == failed.how || each.missing == size) && (each.missing & needs) != 0)
+            return {.number = each.number};
+    Cause cause = failed.cause;
     try {
-        if (failed.cause.text.empty()) failed.cause = cause_of(failed, exam);
+        if (cause.text.empty()) cause = cause_of(failed, exam);
     } catch (const Failed&) {
     }
-    if (exam.is_late || exam.is_over()) failed.cause = {};
-    if (failed.cause.text.empty()) failed.cause.missing = check.needs & ~abilities;
-    roots.push_back(failed);
+    if (exam.is_late || exam.is_over()) cause = {};
+    if (cause.text.empty()) cause.missing = needs & ~exam.abilities;
+    exam.causes.push_back({{}, cause.missing, failed.how, number});
+    return cause;
 }
 
-std::string report(const Check& check, const Failed& failed, bool is_json) {
+std::string report(std::size_t number, const char* name, const Failed& failed, bool is_json) {
     const bool has_passed = failed.text.empty();
-    const std::string cause = failed.root_number == 0 ? failed.cause.text : "";
+    const std::size_t root = failed.cause.number;
+    const std::string& cause = failed.cause.text;
     if (is_json) {
         JsonObject object;
-        object.text("type", "check").number("number", failed.number).text("name", check.name);
+        object.text("type", "check").number("number", number).text("name", name);
         object.flag("ok", has_passed);
         if (!has_passed) object.text("came", failed.text);
-        if (failed.root_number != 0) object.number("see", failed.root_number);
+        if (root != 0) object.number("see", root);
         if (!cause.empty()) object.text("cause", cause);
         std::vector<std::string> strings;
         for (const std::string& each : failed.traces) strings.push_back(json_string(each));
@@ -634,12 +626,11 @@ std::string report(const Check& check, const Failed& failed, bool is_json) {
     }
     std::string lines;
     for (const std::string& each : failed.traces) lines += "# " + each + '\n';
-    lines +=
-        (has_passed ? "ok " : "not ok ") + std::to_string(failed.number) + " - " + check.name;
+    lines += (has_passed ? "ok " : "not ok ") + std::to_string(number) + " - " + name;
     lines += has_passed ? "" : ": ";
     for (const char each : ui::printable(failed.text))
         lines += (each == '#' ? "\\" : "") + std::string(1, each);
-    if (failed.root_number != 0) lines += " (see " + std::to_string(failed.root_number) + ")";
+    if (root != 0) lines += " (see " + std::to_string(root) + ")";
     if (!cause.empty()) lines += " (" + cause + ")";
     return lines + '\n';
 }
@@ -650,8 +641,6 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
     const std::vector<Check> checks = checks_of(options.target);
     Examination exam{loop, options.target, options.verbose ? 20'000U : 0U};
     std::string plan = options.json ? "" : "1.." + std::to_string(checks.size()) + '\n';
-    std::vector<Failed> roots;
-    unsigned abilities = 0;
     int status = success;
     std::string reason;  // why the examination ends early
     try {
@@ -659,26 +648,25 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
             const Check& check = checks[number - 1];
             options.check_begins(number, checks.size());
             Failed failed = perform(check, exam);
-            failed.number = number;
-            const bool has_passed = failed.text.empty();
-            if (failed.status != success && number == 1) return {failed.status, failed.text};
-            if (!has_passed && exam.is_over()) {
+            if (failed.text.empty()) {
+                exam.abilities |= check.needs;
+            } else if (number == 1 && failed.status != success) {
+                return {failed.status, failed.text};
+            } else if (exam.is_over()) {
                 if (status == success) status = timed_out;
                 reason = "the time limit has passed (-m)";
                 break;
-            }
-            if (has_passed) {
-                abilities |= check.needs;
             } else if (number == 1) {
                 reason = "the server does not echo, or its messages have another framing (-f)";
             } else if (!still_answers(checks[0], exam) && !exam.is_over()) {
                 failed.cause = {std::string(check.fatal_cause)};
                 reason = "the server has not answered since check " + std::to_string(number);
             } else {
-                explain(failed, check, roots, abilities, exam);
+                failed.cause = explain(failed, number, check.needs, exam);
             }
-            if (!has_passed) status = reply_bad_or_lost;
-            options.print(std::exchange(plan, {}) + report(check, failed, options.json));
+            if (!failed.text.empty()) status = reply_bad_or_lost;
+            options.print(std::exchange(plan, {}) +
+                          report(number, check.name, failed, options.json));
         }
     } catch (const Stopped&) {
         return {cannot_run, {}};

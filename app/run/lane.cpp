@@ -113,6 +113,12 @@ public:
     bool has_overdue_reply = false;  // a reply is overdue, and none has arrived since
 
     Source& source() const { return own_source ? *own_source : *lane_.source_; }
+    bool is_source_over() const { return lane_.left_count_ == 0 || source().over(); }
+    // Returns true if our sending side must be closed as soon as the source ends, even if
+    // replies are outstanding, because some services reply only after EOF.
+    bool closes_with_source() const {
+        return options_.from == From::input && options_.connections == 1;
+    }
 
     bool is_open() const { return reported_state == State::open; }
     bool is_usable() const { return is_open() && !is_worn; }
@@ -135,7 +141,8 @@ public:
 
     void advance() {
         if (lane_.stage_ < Stage::sending) return;
-        while (!lane_.over() && !options_.pace && accepts_more() && window_has_space()) {
+        while (!lane_.over() && !options_.pace && lane_.left_count_ > 0 && accepts_more() &&
+               window_has_space()) {
             const std::optional<Outgoing> message = source().next();
             if (!message || !send(*message)) break;
         }
@@ -174,7 +181,7 @@ public:
         results_.change_at(message.planned_at, [&](Results& to) {
             to.lateness.record(session.flushed_at() - message.planned_at);
         });
-        if (message.planned_at < lane_.resumed_at_) session.void_round_trips();
+        if (message.planned_at < lane_.voided_at_) session.void_round_trips();
         return true;
     }
 
@@ -190,6 +197,7 @@ public:
     }
 
     void report_outgoing(Fate fate, QueuedIds ids, const Outgoing& message) {
+        --lane_.left_count_;
         // If the warm-up of a closed loop has just ended, the loop's time precedes that end.
         const ev::Time now = lane_.is_warming_up()
                                  ? lane_.loop_.now()
@@ -207,7 +215,7 @@ public:
 
     void finish_if_done() {
         if (!lane_.over() && !is_worn && !has_ended()) return;
-        if (session.in_flight() > 0 && !source().ends_sending()) return;
+        if (session.in_flight() > 0 && !closes_with_source()) return;
         session.finish();
     }
 
@@ -310,14 +318,14 @@ private:
             if (lane_.settled_count_ > 0) settle();
             // Give up retrying if nothing is left to send.
             const bool is_done =
-                has_ended() && !source().ends_sending() && session.in_flight() == 0;
+                has_ended() && !closes_with_source() && session.in_flight() == 0;
             if (lane_.over() || is_done) session.disconnect();
             return;
         }
         --lane_.live_count_;
         lane_.report_trouble(own_source.get());
         results_.count_end(status, has_opened);
-        is_worn = is_worn && has_opened && status == 0 && !lane_.over() && !source().over();
+        is_worn = is_worn && has_opened && status == 0 && !lane_.over() && !is_source_over();
         settle();
         if (is_worn) return connect();
         if (options_.probe_interval && !lane_.over() && results_.attempts != options_.count)
@@ -356,7 +364,7 @@ private:
     // Returns true if nothing is left to send or, in a probe, if the connection has opened and
     // need not stay open. Until then, a probe may retry.
     bool has_ended() const {
-        if (!options_.probe) return source().over();
+        if (!options_.probe) return is_source_over();
         const bool stays = !options_.probe_interval && (options_.length || options_.lifetime);
         return !stays && has_opened && lane_.stage_ >= Stage::sending;
     }
@@ -488,7 +496,7 @@ void Lane::pause(bool is_paused) {
 
 // Also excludes messages that are overdue but not yet sent.
 void Lane::void_round_trips() {
-    resumed_at_ = loop_.now();
+    voided_at_ = loop_.now();
     for (const auto& connection : connections_) connection->session.void_round_trips();
 }
 
@@ -555,8 +563,7 @@ void Lane::begin() {
         return send_due();
     }
     if (is_warm_up) step_timer_.start_at(start + *options_.warm_up);
-    if (count > 0 && options_.shares_source())
-        source_->end_after(share_.own_message_count(count));
+    if (count > 0 && options_.shares_source()) left_count_ = share_.own_message_count(count);
     sources_changed();
 }
 
@@ -574,11 +581,11 @@ void Lane::send_due() {
         if (!planned_at) break;
         // Send on the connection in turn or, if it is not usable, on the next usable one.
         const std::size_t count = connections_.size();
-        const auto in_turn = [&](std::size_t skipped) {
+        const auto place_after = [&](std::size_t skipped) {
             return (last_planned_place_ + 1 + skipped) % count;
         };
         std::size_t skipped = results_.open > 0 ? 0 : count;
-        while (skipped < count && !connections_[in_turn(skipped)]->is_usable()) ++skipped;
+        while (skipped < count && !connections_[place_after(skipped)]->is_usable()) ++skipped;
         // Wait for a replacement connection.
         if (options_.churns() && skipped == count &&
             std::any_of(connections_.begin(), connections_.end(),
@@ -588,7 +595,7 @@ void Lane::send_due() {
         if (!next) return source_->over() ? finish_all() : step_timer_.cancel();
         schedule_->pass(loop_.now());
         next->planned_at = *planned_at;
-        last_planned_place_ = in_turn(skipped);
+        last_planned_place_ = place_after(skipped);
         Connection& connection = *connections_[last_planned_place_];
         if (connection.accepts_more())
             connection.send(*next);

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -186,9 +187,11 @@ private:
     std::size_t settled_count_ = 0;  // see Connection::is_settled
     bool is_trouble_reported_ = false;
     bool is_paused_ = false;
-    ev::Time resumed_at_{};               // when the round trips were last voided
-    std::size_t last_planned_place_ = 0;  // connection of the last planned message
+    ev::Time voided_at_{};                // see void_round_trips()
+    std::size_t last_planned_place_ = 0;  // of the connection for the last planned message
     std::optional<Schedule> schedule_;
+    // Messages that the closed loop may still send.
+    std::uint64_t left_count_ = std::numeric_limits<std::uint64_t>::max();
     Stage stage_ = Stage::settling;
     RunResults results_;
     ev::Timer step_timer_;   // the next step; see step()

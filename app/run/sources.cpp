@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <limits>
 #include <system_error>
 
 namespace yodel {
@@ -41,7 +42,7 @@ std::optional<Outgoing> LineReader::next() {
     used_ = payload.size();
     if (!is_raw_) {
         const Decoder::Decoded line = decoder_.next(bytes);
-        if (line.kind == Decoder::Decoded::Kind::error) refuse(line.error);
+        if (line.kind == Decoder::Decoded::Kind::error) return refuse(line.error);
         const bool is_whole = line.kind == Decoder::Decoded::Kind::message;
         if (!is_whole && !has_ended_) return std::nullopt;
         payload = is_whole ? line.payload : buffer_.view();
@@ -54,19 +55,15 @@ std::optional<Outgoing> LineReader::next() {
         payload.remove_suffix(1);
     if (options_.escapes) {
         std::optional<std::string> plain = unescaped(payload);
-        if (!plain) refuse(std::string(escapes_expected) + " (--escapes)");
-        if (!plain) return std::nullopt;
+        if (!plain) return refuse(std::string(escapes_expected) + " (--escapes)");
         unescaped_ = std::move(*plain);
         payload = unescaped_;
     }
-    std::string fault;
     if (!is_sendable(*options_.framing, options_.max_frame, payload))
-        fault = options_.framing->misfit_text(payload.size(), options_.max_frame);
-    else if (options_.messages_file && count_pieces(*options_.framing, payload) > 1)
-        fault = "the message contains a delimiter of " + options_.framing->label();
-    if (fault.empty()) return Outgoing{.payload = payload, .is_unterminated = is_unterminated};
-    refuse(fault);
-    return std::nullopt;
+        return refuse(options_.framing->misfit_text(payload.size(), options_.max_frame));
+    if (options_.messages_file && count_pieces(*options_.framing, payload) > 1)
+        return refuse("the message contains a delimiter of " + options_.framing->label());
+    return Outgoing{.payload = payload, .is_unterminated = is_unterminated};
 }
 
 std::optional<Outgoing> LineReader::next_lines(std::size_t size) {
@@ -94,7 +91,7 @@ Trouble LineReader::trouble() const {
 
 // Ends the input because its next line cannot be sent. A line of --messages is part of the
 // command line.
-void LineReader::refuse(const std::string& text) {
+std::nullopt_t LineReader::refuse(const std::string& text) {
     const std::optional<std::string>& file = options_.messages_file;
     fail(text, file ? usage_error : reply_bad_or_lost);
     const std::string line = "line " + std::to_string(line_number_) + ": " + text;
@@ -102,6 +99,7 @@ void LineReader::refuse(const std::string& text) {
         trouble_.text = "--messages: " + *file + ": " + line;
     else if (!is_raw_)
         trouble_.text = "standard input, " + line;
+    return std::nullopt;
 }
 
 void LineReader::fail(const std::string& text, int status) {
@@ -142,7 +140,6 @@ void Lines::read() {
 }
 
 std::optional<Outgoing> Lines::next() {
-    if (left_ == 0) return std::nullopt;
     Session* const session = options_.session;
     if (options_.greeting_wait > ev::Duration::zero()) {
         const ev::Time greeted_at = session->state_began_at() + options_.greeting_wait;
@@ -163,7 +160,6 @@ std::optional<Outgoing> Lines::next() {
 }
 
 void Lines::sent(const Outgoing& message, QueuedIds /*queued*/) {
-    --left_;
     if (message.is_reserved)
         reserved_bytes_ = {};
     else
@@ -186,8 +182,7 @@ void Lines::keep() {
 // --- Generated messages.
 
 std::optional<Outgoing> Generator::next() {
-    if (left_ == 0 || (input_ && number_ == messages_->size())) return std::nullopt;
-    --left_;
+    if (input_ && number_ == messages_->size()) return std::nullopt;
     if (!messages_) return Outgoing{.payload = text(++number_)};
     const std::string& message = (*messages_)[number_ % messages_->size()];
     number_ = share_.message_after(number_);
@@ -195,9 +190,9 @@ std::optional<Outgoing> Generator::next() {
 }
 
 std::string_view Generator::text(std::uint64_t number) {
-    char all[20];  // enough for the largest number
-    const char* const end = std::to_chars(all, all + sizeof all, number).ptr;
-    const std::size_t digits = std::min(static_cast<std::size_t>(end - all), text_.size());
+    char decimal[20];  // enough for the largest number
+    const char* const end = std::to_chars(decimal, decimal + sizeof decimal, number).ptr;
+    const std::size_t digits = std::min(static_cast<std::size_t>(end - decimal), text_.size());
     std::copy(end - digits, end, text_.begin());
     fill(digits, std::max(digits_, digits));
     digits_ = digits;

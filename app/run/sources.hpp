@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,12 +55,8 @@ public:
     // not, the source may return it again or drop it.
     virtual std::optional<Outgoing> next() = 0;
     virtual void sent(const Outgoing&, QueuedIds) {}
-    virtual bool over() const { return left_ == 0; }  // no message is left
-    void end_after(std::uint64_t count) { left_ = count; }
+    virtual bool over() const { return false; }  // no message is left
     virtual Trouble trouble() const { return {}; }
-    // Returns true if our sending side must be closed as soon as the source ends, even if
-    // replies are outstanding, because some services reply only after EOF.
-    virtual bool ends_sending() const { return false; }
 
     virtual void left_flight(const Message&) {}  // answered in time, or lost
     // Returns the fate of an unsolicited message. A replay compares the message with those that
@@ -70,9 +65,6 @@ public:
     virtual bool expects(std::string_view /*unsolicited*/) { return false; }
     virtual void stop() {}    // no more messages are wanted
     virtual void closed() {}  // the connection is closed for good
-
-protected:
-    std::uint64_t left_ = std::numeric_limits<std::uint64_t>::max();  // see end_after()
 };
 
 using OwnMessages = std::shared_ptr<const std::deque<std::string>>;
@@ -108,7 +100,7 @@ public:
     Trouble trouble() const;
 
 private:
-    void refuse(const std::string& text);
+    std::nullopt_t refuse(const std::string& text);
 
     const Options options_;
     const bool is_raw_;
@@ -146,11 +138,8 @@ public:
 
     std::optional<Outgoing> next() override;
     void sent(const Outgoing& message, QueuedIds queued) override;
-    bool over() const override {
-        return left_ == 0 || (reader_.over() && reserved_bytes_.empty());
-    }
+    bool over() const override { return reader_.over() && reserved_bytes_.empty(); }
     Trouble trouble() const override { return reader_.trouble(); }
-    bool ends_sending() const override { return options_.session != nullptr; }
     void stop() override { watch_.want(ev::none); }
     OwnMessages kept() const { return kept_; }  // grows until the end
 
@@ -195,7 +184,7 @@ public:
 
     std::optional<Outgoing> next() override;
     bool over() const override {
-        return left_ == 0 || (input_ && input_->over() && number_ == messages_->size());
+        return input_ && input_->over() && number_ == messages_->size();
     }
 
 private:
@@ -254,11 +243,11 @@ private:
     const std::function<void(std::string_view payload)> missed_;
     std::size_t next_ = 0;             // place of the next event in the recording
     std::optional<ev::Time> zero_at_;  // time 0 of the recording, once the first message is due
-    bool is_stopped_ = false;          // by the user
+    bool is_stopped_ = false;
     // New ids, by recorded ids, of the messages in flight that expect a reply.
     std::map<std::uint64_t, std::uint64_t> awaited_;
     Outstanding outstanding_;  // unsolicited messages neither arrived nor missing yet, by place
-    ev::Timer timer_;  // due with the next message or at the first deadline
+    ev::Timer timer_;          // due with the next message or at the first deadline
 };
 
 }  // namespace yodel

@@ -43,13 +43,12 @@ std::size_t partial_character_size(std::string_view bytes) {
     return 0;
 }
 
-// Returns at least one row, even for an empty message.
-std::string hex_text(std::string_view bytes) {
-    if (bytes.empty()) return ui::hex_row(bytes, 0);
-    std::string text;
-    for (const ui::HexRow& row : ui::hex_dump(bytes, dump_width))
-        text += (text.empty() ? "" : "\n") + row.text;
-    return text;
+std::string hex_lines(const char* indent, std::string_view bytes, std::size_t begin = 0,
+                      std::size_t end = std::string_view::npos) {
+    std::string lines;
+    for (const ui::HexRow& row : ui::hex_dump(bytes, dump_width, begin, end))
+        lines += indent + row.text + "\n";
+    return lines;
 }
 
 // Maximum number of payload bytes shown around a difference, and the number shown before it.
@@ -208,7 +207,9 @@ void Reporter::print(const Event& event) {
     if (!prints_replies() || !has_reply(event.fate)) return;
     if (is_as_read != (event.fate == Fate::read)) return;
     if (event.fate == Fate::duplicate && run_.session.endpoint.udp) return;
-    if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
+    if (options_.form == Form::hex)
+        return output_.append(payload.empty() ? ui::hex_row("", 0) + "\n"
+                                              : hex_lines("", payload));
     if (is_as_read && !makes_printable_) return output_.write(payload);
     if (is_load()) output_.append(std::to_string(event.connection) + ": ");
     if (makes_printable_) {
@@ -285,10 +286,7 @@ std::string Reporter::part(const char* name, std::string_view payload,
                 std::to_string(payload.size()) + ")";
     if (!options_.hex)
         return head + " " + ui::printable(payload.substr(begin, end - begin)) + "\n";
-    std::string text = head + "\n";
-    for (const ui::HexRow& row : ui::hex_dump(payload, dump_width, begin, end))
-        text += "    " + row.text + "\n";
-    return text;
+    return head + "\n" + hex_lines("    ", payload, begin, end);
 }
 
 // --- The end.

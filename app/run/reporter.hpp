@@ -49,9 +49,7 @@ public:
 
     // Writes what was queued. Call it after each turn of the loop.
     void flush();
-    // Standard output.
-    Output& output() { return output_; }
-    const Output& output() const { return output_; }
+    Output& output() { return output_; }  // standard output
     // Writes an incomplete last character, and the rest of the journal. Returns why the journal
     // has failed, as one clause, or an empty text if it has not. Call it after the last event
     // and before add_end().

@@ -39,8 +39,8 @@ public:
     const RunOptions& options() const { return options_; }
     bool over() const { return lanes_.first().over(); }  // sending has ended
     bool ended() const { return running_count_ == 0; }   // all connections are closed
-    // With several threads, the results may lag by a tenth of a second until the end of the
-    // run, and do not contain the steps of a climb and the samples until then.
+    // With several threads, until the end of the run, the results may lag by a tenth of a
+    // second, and contain neither the steps of a climb nor the samples.
     const RunResults& results() const { return sum_ ? *sum_ : lanes_.first().results(); }
 
 private:

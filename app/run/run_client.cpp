@@ -48,7 +48,7 @@ RunClient::RunClient(ev::Loop& loop, Options options)
       outcome_{.results = run_.results()} {
     const Reporter::Options& report = options_.report;
     const bool is_json = report.form == Reporter::Form::json;
-    const bool is_generated = options_.run.shares_source();
+    const bool has_shared_source = options_.run.shares_source();
     const Session::Options& session = options_.run.session;
     // The summary is printed despite --quiet if there is no other result.
     const bool is_summarized = !is_json && !reporter_.prints_replies();
@@ -58,7 +58,7 @@ RunClient::RunClient(ev::Loop& loop, Options options)
                               .verbose = report.verbose,
                               .summary =
                                   !reporter_.is_probe() && (!report.quiet || is_summarized)};
-    if (!is_generated && session.max_time) {
+    if (!has_shared_source && session.max_time) {
         limit_timer_ = ev::Timer(loop, [] {});  // checked by turn_ended()
         limit_timer_.start(*session.max_time - session.time_spent);
     }
@@ -72,7 +72,8 @@ RunClient::RunClient(ev::Loop& loop, Options options)
     if (options_.page) {
         own_descriptors_ = used_descriptors();
         page_ = options_.page(*this);
-    } else if (::isatty(STDERR_FILENO) == 1 && !is_printing && (is_load() || is_generated)) {
+    } else if (::isatty(STDERR_FILENO) == 1 && !is_printing &&
+               (is_load() || has_shared_source)) {
         progress_timer_ = ev::Timer(loop, [this] { show_progress(); });
         progress_timer_.start(progress_interval);
     }
@@ -239,7 +240,7 @@ void RunClient::complete() {
     reporter_.add_end(end.str());
 }
 
-Outcome RunClient::outcome() const {
+Outcome RunClient::outcome() {
     Outcome outcome = outcome_;
     outcome.required = judge(run_.results(), options_.report.required);
     const Output& output = reporter_.output();

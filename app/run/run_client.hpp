@@ -86,7 +86,7 @@ public:
         Reporter::Options report = {};
         // Earliest time of the first message.
         std::optional<std::chrono::system_clock::time_point> start_at = {};
-        // Makes the page, which then owns standard output; may be null.
+        // Makes the page, which then owns standard output. Null if there is no page.
         RunDisplay::Make page = {};
     };
 
@@ -115,7 +115,7 @@ private:
     void show_progress();
     void print_interval();
     void complete();
-    Outcome outcome() const;
+    Outcome outcome();
 
     ev::Loop& loop_;
     const Options options_;

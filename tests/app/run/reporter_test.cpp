@@ -14,74 +14,54 @@ using test::VirtualLoop;
 
 namespace {
 
-// Returns the reporter's output for the event.
-std::string printed(Reporter::Options options, RunOptions run,
-                    const std::function<void(Reporter&)>& event) {
+// Returns the reporter's output for the events.
+std::string printed(const std::vector<Event>& events, Reporter::Options options,
+                    RunOptions run = {}) {
     const Redirected output(STDOUT_FILENO);
     VirtualLoop loop;
     run.from = RunOptions::From::input;
     Reporter reporter(loop, std::move(options), run);
-    event(reporter);
+    for (const Event& event : events) reporter.lane_event(event);
     reporter.flush();
     reporter.finish_output();
     return output.text();
 }
 
 // Message 3, planned for 1 ms and written at 2 ms.
-Message message(std::string_view payload) {
-    return {.id = 3,
-            .payload = payload,
-            .planned_at = VirtualLoop::start + 1ms,
-            .sent_at = VirtualLoop::start + 2ms};
-}
-Message late(std::string_view payload) {
-    Message to = message(payload);
-    to.is_late = true;
-    return to;
-}
-
-void answer(Reporter& to, const Message& message, const Reply& reply) {
-    to.lane_event(answered_event(message, reply));
-}
-void unanswered(Reporter& to, Fate fate, const Message& message) {
-    to.lane_event({.fate = fate, .message = message});
-}
-void unsolicited(Reporter& to, Fate fate, std::string_view payload) {
-    to.lane_event(received_event(fate, payload));
-}
+const Message ab{.id = 3,
+                 .payload = "ab",
+                 .planned_at = VirtualLoop::start + 1ms,
+                 .sent_at = VirtualLoop::start + 2ms};
 
 }  // namespace
 
 TEST_CASE("a duplicate datagram is not printed") {
     RunOptions run;
     run.session.endpoint.udp = true;
-    const auto copy = [](Reporter& to) { unsolicited(to, Fate::duplicate, "ab"); };
-    CHECK(printed({}, run, copy).empty());
+    CHECK(printed({received_event(Fate::duplicate, "ab")}, {}, run).empty());
 }
 
 TEST_CASE("a reporter prints each event in its form") {
     struct Row {
-        Fate fate;
-        std::optional<Message> message;
-        std::optional<Reply> reply;
+        Event event;
         std::string payload;
         std::string hex;  // without repeated spaces
         std::string sequence;
     };
-    const Message ab = message("ab");
+    Message late = ab;
+    late.is_late = true;
     const std::string whole = "00000000 61 62 |ab|\n";
     const Row rows[] = {
-        {Fate::echoed, ab, Reply{"ab", 5ms, true}, "ab\n", whole, "2 bytes, seq 3, 5.0 ms\n"},
-        {Fate::bad, ab, Reply{"a", 5ms, false, 1, false, 'b'}, "a\n", "00000000 61 |a|\n",
+        {answered_event(ab, {"ab", 5ms, true}), "ab\n", whole, "2 bytes, seq 3, 5.0 ms\n"},
+        {answered_event(ab, {"a", 5ms, false, 1, false, 'b'}), "a\n", "00000000 61 |a|\n",
          "1 byte, seq 3, 5.0 ms, differs at byte 1 (expected b, got end)\n"},
-        {Fate::late, late("ab"), Reply{"ab", {}, true}, "ab\n", whole,
-         "2 bytes, seq 3, late\n"},
-        {Fate::echoed, ab, Reply{"ab", 5ms, true, {}, true}, "ab\n", whole,
+        {answered_event(late, {"ab", {}, true}), "ab\n", whole, "2 bytes, seq 3, late\n"},
+        {answered_event(ab, {"ab", 5ms, true, {}, true}), "ab\n", whole,
          "2 bytes, seq 3, 5.0 ms, reordered\n"},
-        {Fate::lost, ab, {}, "", "", "no reply, seq 3\n"},
-        {Fate::unsent, ab, {}, "", "", "not sent, seq 3\n"},
-        {Fate::unsolicited, {}, Reply{"hi"}, "hi\n", "00000000 68 69 |hi|\n", ""},
-        {Fate::duplicate, {}, Reply{"ab"}, "ab\n", whole, "2 bytes, duplicate\n"},
+        {{.fate = Fate::lost, .message = ab}, "", "", "no reply, seq 3\n"},
+        {{.fate = Fate::unsent, .message = ab}, "", "", "not sent, seq 3\n"},
+        {received_event(Fate::unsolicited, "hi"), "hi\n", "00000000 68 69 |hi|\n", ""},
+        {received_event(Fate::duplicate, "ab"), "ab\n", whole, "2 bytes, duplicate\n"},
     };
     using enum Reporter::Form;
     const auto squeezed = [](const std::string& text) {
@@ -91,12 +71,10 @@ TEST_CASE("a reporter prints each event in its form") {
         return to;
     };
     for (const Row& row : rows) {
-        const Event event{.fate = row.fate,
-                          .message = row.message.value_or(Message{}),
-                          .reply = row.reply.value_or(Reply{}),
-                          .at = VirtualLoop::start};
+        Event event = row.event;
+        event.at = VirtualLoop::start;
         const auto print = [&](const Reporter::Options& options) {
-            return printed(options, {}, [&](auto& to) { to.lane_event(event); });
+            return printed({event}, options);
         };
         CHECK(print({.form = payload}) == row.payload);
         CHECK(squeezed(print({.form = hex})) == row.hex);
@@ -115,12 +93,10 @@ TEST_CASE("a reporter prints each event in its form") {
 }
 
 TEST_CASE("echoed lines are printed unchanged") {
-    CHECK(printed({}, {}, [](auto& to) {
-              Event event = answered_event({.id = 1, .payload = {}}, {});
-              event.count = 2;
-              event.frames = "one\ntwo\n";
-              to.lane_event(event);
-          }) == "one\ntwo\n");
+    Event event = answered_event({.id = 1, .payload = {}}, {});
+    event.count = 2;
+    event.frames = "one\ntwo\n";
+    CHECK(printed({event}, {}) == "one\ntwo\n");
 }
 
 TEST_CASE("a reply is printed on a terminal with its unsafe bytes escaped") {
@@ -130,7 +106,7 @@ TEST_CASE("a reply is printed on a terminal with its unsafe bytes escaped") {
     VirtualLoop loop;
     const RunOptions run;
     Reporter reporter(loop, {}, run);
-    answer(reporter, message("ab"), {"a\x1b\nb\x07", 5ms, true});
+    reporter.lane_event(answered_event(ab, {"a\x1b\nb\x07", 5ms, true}));
     reporter.flush();
     CHECK(test::take(terminal.reader) == "a^[\nb^G\n");
 }
@@ -138,35 +114,30 @@ TEST_CASE("a reply is printed on a terminal with its unsafe bytes escaped") {
 TEST_CASE("bytes without frames are printed once, before they are matched") {
     RunOptions run;
     run.session.framing = find_framing("raw");
-    const auto event = [](Reporter& to) {
-        to.lane_event(received_event(Fate::read, "a\nb"));
-        answer(to, message("a\nb"), {"a\nb", 5ms, true});
-    };
-    CHECK(printed({}, run, event) == "a\nb");
-    CHECK(printed({.load = true}, run, event).empty());
+    const std::vector<Event> events = {received_event(Fate::read, "a\nb"),
+                                       answered_event(ab, {"a\nb", 5ms, true})};
+    CHECK(printed(events, {}, run) == "a\nb");
+    CHECK(printed(events, {.load = true}, run).empty());
 }
 
 TEST_CASE("a reporter prints only the differences of a replay") {
     RunOptions run;
     run.session.expect = Expect::given;
-    Message expected = message("ab");
+    Message expected = ab;
     expected.expected = "AB";
-    const auto print = [&](const std::function<void(Reporter&)>& event) {
-        return printed({}, run, event);
+    const std::pair<Event, const char*> rows[] = {
+        {answered_event(expected, {"AB", 5ms, true}), ""},
+        {answered_event(expected, {"Ab", 5ms, false, 1, false, 'B'}),
+         "reply 3 differs at byte 1 (expected B, got b)\n"
+         "    sent      ab\n    recorded  AB\n    now       Ab\n"},
+        {{.fate = Fate::unanswered_as_recorded, .message = ab}, ""},
+        {{.fate = Fate::lost, .message = expected},
+         "reply 3 is missing\n    sent      ab\n    recorded  AB\n"},
+        {received_event(Fate::unsolicited_as_recorded, "x"), ""},
+        {received_event(Fate::unrecorded, "x"),
+         "an unsolicited message is not in the recording\n    now       x\n"},
+        {received_event(Fate::missing, "x"),
+         "a recorded unsolicited message is missing\n    recorded  x\n"},
     };
-    CHECK(print([&](auto& to) { answer(to, expected, {"AB", 5ms, true}); }).empty());
-    CHECK(print([&](auto& to) {
-              answer(to, expected, {"Ab", 5ms, false, 1, false, 'B'});
-          }) == "reply 3 differs at byte 1 (expected B, got b)\n"
-                "    sent      ab\n    recorded  AB\n    now       Ab\n");
-    CHECK(print([](auto& to) {
-              unanswered(to, Fate::unanswered_as_recorded, message("ab"));
-          }).empty());
-    CHECK(print([&](auto& to) { unanswered(to, Fate::lost, expected); }) ==
-          "reply 3 is missing\n    sent      ab\n    recorded  AB\n");
-    CHECK(print([](auto& to) { unsolicited(to, Fate::unsolicited_as_recorded, "x"); }).empty());
-    CHECK(print([](auto& to) { unsolicited(to, Fate::unrecorded, "x"); }) ==
-          "an unsolicited message is not in the recording\n    now       x\n");
-    CHECK(print([](auto& to) { unsolicited(to, Fate::missing, "x"); }) ==
-          "a recorded unsolicited message is missing\n    recorded  x\n");
+    for (const auto& [event, text] : rows) CHECK(printed({event}, {}, run) == text);
 }

@@ -54,8 +54,8 @@ std::string give_up_rights(const YodelOptions& options, bool has_screen) {
     if (!options.connects()) return enter_sandbox({});
     const bufio::Endpoint& endpoint = options.run.session.endpoint;
     SandboxRules rules;
-    if (!endpoint.passive) rules = rules_to_connect(endpoint);
-    if (endpoint.passive && !endpoint.path.empty()) rules.removable = {endpoint.path};
+    if (!endpoint.is_passive) rules = rules_to_connect(endpoint);
+    if (endpoint.is_passive && !endpoint.path.empty()) rules.removable = {endpoint.path};
     if (!log.empty()) rules.files = {log.path};
     if (has_screen && log.empty()) rules.folders = {"."};  // M-o creates a file there
     if (has_screen && log.recording) rules.folders = {folder_of(log.path)};
@@ -69,14 +69,14 @@ void listen(ev::Loop& loop, Session::Options& session, std::optional<bufio::Acce
     const bufio::LookupResult found = bufio::look_up(endpoint);
     if (found.addresses.empty())
         throw std::runtime_error("cannot listen on " + endpoint.text() + ": " + found.error);
-    to.emplace(loop, found.addresses.front(), endpoint.udp);
+    to.emplace(loop, found.addresses.front(), endpoint.is_udp);
     endpoint.acceptor = &*to;
     if (endpoint.path.empty()) endpoint.service = std::to_string(to->address().port());
 }
 
 bufio::TlsContext tls_context(const YodelOptions& options) {
     const bufio::TlsClientOptions& tls = options.tls;
-    if (!options.run.session.endpoint.passive) return bufio::TlsContext::client(tls);
+    if (!options.run.session.endpoint.is_passive) return bufio::TlsContext::client(tls);
     return bufio::TlsContext::server(
         {.certificate = tls.certificate, .key = tls.key, .key_log_file = tls.key_log_file});
 }
@@ -89,7 +89,7 @@ void listen_in_pipe(YodelOptions& options) {
         options.report.log.recording || options.line.has("framing C json escapes");
     if (!needs_messages && session.framing->is_option()) session.framing = find_framing("raw");
     if (!options.line.has("q")) {
-        if (session.endpoint.udp) session.answer_time = session.close_timeout;
+        if (session.endpoint.is_udp) session.answer_time = session.close_timeout;
         session.close_timeout = ev::Duration::max() / 4;
     }
     if (!options.report.quiet) print_error(session.listening_text());
@@ -97,7 +97,7 @@ void listen_in_pipe(YodelOptions& options) {
 
 int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& session = options.run.session;
-    session.retry_after_answers = options.line.has("retry");
+    session.may_retry_after_answers = options.line.has("retry");
     if (!options.line.has("retry")) session.retries = Session::forever;
     ScreenClient::Options to{.session = session,
                              .escapes = options.run.escapes,
@@ -185,7 +185,7 @@ int run(ev::Loop& loop, YodelOptions options, int& signo) {
     refuse_shared_outputs(
         {{"-o", options.report.log.path}, {"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.uses_tls()) session.tls = tls_context(options);
-    if (session.endpoint.passive) listen(loop, session, acceptor);
+    if (session.endpoint.is_passive) listen(loop, session, acceptor);
     if (session.listens() && options.line.has("q")) session.answer_time = session.close_timeout;
     if (options.line.has("examine")) return run_examination(loop, options, signo);
     const bool has_screen = may_have_screen(options) && can_use_screen_or_warn();

@@ -25,7 +25,7 @@ int run(ev::Loop& loop, LoadOptions options, int& signo) {
     Session::Options& session = run.session;
     std::unique_ptr<EchoServer> server;
     if (options.has_own_server()) {
-        if (!session.endpoint.udp)
+        if (!session.endpoint.is_udp)
             provide_descriptors(2 * run.connections);  // both ends of each
         server = start_own_server(loop, session.endpoint, *session.framing, run.connections,
                                   options.uses_tls() ? &options.tls : nullptr);

@@ -39,10 +39,10 @@ Address Address::unix_path(const std::string& path) {
 }
 
 Address Address::of_socket(int fd) {
-    Address own;
-    own.size = sizeof own.storage;
-    ::getsockname(fd, reinterpret_cast<sockaddr*>(&own.storage), &own.size);
-    return own;
+    Address address;
+    address.size = sizeof address.storage;
+    ::getsockname(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.size);
+    return address;
 }
 
 int Address::port() const {
@@ -107,9 +107,9 @@ void prepare_socket(int fd, bool is_tcp) {
     if (is_tcp) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-Fd open_socket(int family, bool udp) {
-    Fd fd(::socket(family, udp ? SOCK_DGRAM : SOCK_STREAM, 0));
-    if (fd) prepare_socket(fd.get(), !udp && family != AF_UNIX);
+Fd open_socket(int family, bool is_udp) {
+    Fd fd(::socket(family, is_udp ? SOCK_DGRAM : SOCK_STREAM, 0));
+    if (fd) prepare_socket(fd.get(), !is_udp && family != AF_UNIX);
     return fd;
 }
 

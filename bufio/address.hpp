@@ -39,7 +39,7 @@ bool is_non_socket_file(const Address& address);
 // Makes a socket non-blocking and close-on-exec, and disables Nagle's algorithm for TCP.
 void prepare_socket(int fd, bool is_tcp);
 
-Fd open_socket(int family, bool udp = false);  // prepared; on failure empty, with errno set
+Fd open_socket(int family, bool is_udp = false);  // prepared; on failure empty, with errno set
 
 bool bind_socket(int fd, const Address& address);  // sets errno on failure
 int pending_socket_error(int fd);                  // clears the error; 0 if there is none

@@ -72,15 +72,15 @@ void Buffer::relocate(std::size_t capacity) {
         end_ = count;
     }
     if (capacity == capacity_) return;
-    void* const other = std::realloc(needs_copy ? nullptr : memory_, capacity);
-    if (!other) throw std::bad_alloc();
+    void* const new_memory = std::realloc(needs_copy ? nullptr : memory_, capacity);
+    if (!new_memory) throw std::bad_alloc();
     if (needs_copy) {
-        std::memcpy(other, memory_ + begin_, count);
+        std::memcpy(new_memory, memory_ + begin_, count);
         std::free(memory_);
         begin_ = 0;
         end_ = count;
     }
-    memory_ = static_cast<char*>(other);
+    memory_ = static_cast<char*>(new_memory);
     capacity_ = capacity;
 }
 

@@ -24,18 +24,18 @@ namespace bufio {
 static LookupResult call_getaddrinfo(const Endpoint& endpoint, int flags = 0) {
     addrinfo hints{};
     hints.ai_family = endpoint.family;
-    hints.ai_socktype = endpoint.udp ? SOCK_DGRAM : SOCK_STREAM;
+    hints.ai_socktype = endpoint.is_udp ? SOCK_DGRAM : SOCK_STREAM;
     // RFC 6761 reserves the name localhost for the loopback, so it is resolved without the
     // resolver, which may lack a hosts file.
     const bool is_localhost = endpoint.host == "localhost";
-    hints.ai_flags = flags | (endpoint.passive && !is_localhost ? AI_PASSIVE : 0);
+    hints.ai_flags = flags | (endpoint.is_passive && !is_localhost ? AI_PASSIVE : 0);
     addrinfo* list = nullptr;
     const char* const host =
         is_localhost || endpoint.host.empty() ? nullptr : endpoint.host.c_str();
     const int code = ::getaddrinfo(host, endpoint.service.c_str(), &hints, &list);
     if (code == EAI_MEMORY) throw std::bad_alloc();
     if (code == EAI_SYSTEM) return {{}, std::generic_category().message(errno)};
-    if (code == EAI_NONAME && flags == AI_NUMERICHOST && !endpoint.numeric && !is_localhost)
+    if (code == EAI_NONAME && flags == AI_NUMERICHOST && !endpoint.is_numeric && !is_localhost)
         return {};
     if (code != 0) return {{}, ::gai_strerror(code)};
     LookupResult result;
@@ -52,10 +52,10 @@ std::string Endpoint::text() const {
 }
 
 Endpoint Endpoint::dialed() const {
-    Endpoint to = *this;
-    if (!connect_host.empty()) to.host = connect_host;
-    if (!connect_service.empty()) to.service = connect_service;
-    return to;
+    Endpoint target = *this;
+    if (!connect_host.empty()) target.host = connect_host;
+    if (!connect_service.empty()) target.service = connect_service;
+    return target;
 }
 
 LookupResult resolve_without_network(const Endpoint& target) {
@@ -67,9 +67,9 @@ LookupResult resolve_without_network(const Endpoint& target) {
 }
 
 LookupResult look_up(const Endpoint& endpoint) {
-    LookupResult known = resolve_without_network(endpoint);
-    const bool needs_resolver = known.addresses.empty() && known.error.empty();
-    return needs_resolver ? call_getaddrinfo(endpoint.dialed()) : known;
+    LookupResult result = resolve_without_network(endpoint);
+    const bool needs_resolver = result.addresses.empty() && result.error.empty();
+    return needs_resolver ? call_getaddrinfo(endpoint.dialed()) : result;
 }
 
 struct Lookup::Shared {
@@ -109,8 +109,8 @@ constexpr ev::Duration attempt_delay = std::chrono::milliseconds(250);
 // Maximum number of attempts in progress. A name may have dozens of addresses.
 constexpr std::ptrdiff_t max_attempts = 6;
 
-// Returns the text for `code`, an errno that means that no ephemeral port is left or that the
-// given source port is in use.
+// Returns the text for an errno that means that no ephemeral port is left or that the given
+// source port is in use.
 std::string no_ephemeral_port_text(const Endpoint& endpoint, int code) {
     const std::size_t ports = endpoint.source_port.empty() ? ephemeral_port_count() : 0;
     if (ports == 0) return std::generic_category().message(code);
@@ -128,9 +128,9 @@ End failure_because(std::string detail) {
 End failure_of(const Endpoint& endpoint, const Address& address, int code) {
     if (code == ECONNREFUSED && is_non_socket_file(address))
         return failure_because("it is not a socket");
-    if (code == EACCES && endpoint.udp)
+    if (code == EACCES && endpoint.is_udp)
         return failure_because("broadcast and multicast addresses are not supported");
-    if (code == EADDRNOTAVAIL || (code == EAGAIN && endpoint.udp))
+    if (code == EADDRNOTAVAIL || (code == EAGAIN && endpoint.is_udp))
         return failure_because(no_ephemeral_port_text(endpoint, code));
     return system_end(Reason::connect, "", code);
 }
@@ -150,7 +150,7 @@ bool bind_source(int fd, const Endpoint& endpoint, const std::vector<Address>& s
     }
     // With TCP, a closed connection may still hold the port. With UDP, this option would let
     // two sockets share the port.
-    const int may_reuse = endpoint.udp ? 0 : 1;
+    const int may_reuse = endpoint.is_udp ? 0 : 1;
     ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &may_reuse, sizeof may_reuse);
     return ::bind(fd, source->get(), source->size) == 0;
 }
@@ -188,23 +188,23 @@ void Dialer::begin() {
         source = resolve_without_network(
             {.host = endpoint_.source_host,
              .service = endpoint_.source_port.empty() ? "0" : endpoint_.source_port,
-             .numeric = true,
-             .passive = true});
+             .is_numeric = true,
+             .is_passive = true});
     sources_ = std::move(source.addresses);
     if (!source.error.empty())
         return on_resolved({{}, endpoint_.source_host + ": " + source.error});
     if (endpoint_.known_addresses) return on_resolved({*endpoint_.known_addresses, {}});
-    LookupResult known = resolve_without_network(endpoint_);
-    if (known.addresses.empty() && known.error.empty()) {
+    LookupResult result = resolve_without_network(endpoint_);
+    if (result.addresses.empty() && result.error.empty()) {
         try {
             lookup_.emplace(loop_, endpoint_,
-                            [this](const LookupResult& result) { on_resolved(result); });
+                            [this](const LookupResult& answer) { on_resolved(answer); });
             return;
         } catch (const std::system_error& error) {
-            known.error = error.what();
+            result.error = error.what();
         }
     }
-    on_resolved(known);
+    on_resolved(result);
 }
 
 void Dialer::on_resolved(const LookupResult& result) {
@@ -215,7 +215,7 @@ void Dialer::on_resolved(const LookupResult& result) {
                                endpoint_.dialed().text() + ": " + result.error}});
     // The families alternate. A datagram socket connects without waiting for an answer, so it
     // begins with IPv4, because most servers on a name such as localhost listen there.
-    const int first_family = endpoint_.udp ? AF_INET : result.addresses.front().family();
+    const int first_family = endpoint_.is_udp ? AF_INET : result.addresses.front().family();
     std::array<std::vector<Address>, 2> families;
     for (const Address& address : result.addresses)
         families[address.family() != first_family].push_back(address);
@@ -229,11 +229,12 @@ void Dialer::on_resolved(const LookupResult& result) {
 // without a socket, and the reason is returned.
 End Dialer::start(Attempt& attempt) const {
     const Address& address = attempt.address;
-    Fd socket = open_socket(address.family(), endpoint_.udp);
+    Fd socket = open_socket(address.family(), endpoint_.is_udp);
     if (!socket) return failure_of(endpoint_, address, errno);
     // Answers to a multicast datagram are sent from other addresses, so a connected socket
     // would drop them.
-    if (endpoint_.udp && address.is_multicast()) return failure_of(endpoint_, address, EACCES);
+    if (endpoint_.is_udp && address.is_multicast())
+        return failure_of(endpoint_, address, EACCES);
     if (!bind_source(socket.get(), endpoint_, sources_, address.family())) {
         if (errno == EADDRNOTAVAIL && !endpoint_.source_host.empty())
             return failure_because(endpoint_.source_host +
@@ -254,10 +255,10 @@ End Dialer::start(Attempt& attempt) const {
 // Starts the next attempt, and skips addresses that fail immediately. Finishes when all
 // addresses have failed.
 void Dialer::try_next() {
-    const auto in_progress =
+    const auto attempts_in_progress =
         std::count_if(attempts_.begin(), attempts_.end(),
                       [](const Attempt& each) { return static_cast<bool>(each.socket); });
-    while (next_attempt_ < attempts_.size() && in_progress < max_attempts) {
+    while (next_attempt_ < attempts_.size() && attempts_in_progress < max_attempts) {
         Attempt& attempt = attempts_[next_attempt_++];
         if (const End failure = start(attempt)) {
             add_failure(attempt.address, failure);
@@ -269,7 +270,7 @@ void Dialer::try_next() {
         if (next_attempt_ < attempts_.size()) next_attempt_timer_.start(attempt_delay);
         return;
     }
-    if (in_progress > 0) return;
+    if (attempts_in_progress > 0) return;
     finish(
         {.end = {refused_attempts_ == attempts_.size() ? Reason::refused : Reason::connect,
                  By::system, "cannot connect to", endpoint_.text() + ": " + failures_text_}});

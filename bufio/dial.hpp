@@ -24,9 +24,9 @@ struct Endpoint {
     std::string service = {};          // a port or a service's name
     std::string path = {};             // unix-domain socket; overrides the host if not empty
     int family = AF_UNSPEC;            // AF_INET or AF_INET6 excludes the other family
-    bool numeric = false;              // never ask the resolver
-    bool udp = false;                  // UDP instead of TCP
-    bool passive = false;              // listen on the address instead of connecting to it
+    bool is_numeric = false;           // never ask the resolver
+    bool is_udp = false;               // UDP instead of TCP
+    bool is_passive = false;           // listen on the address instead of connecting to it
     std::string connect_host = {};     // name or address to connect to; if empty, the host
     std::string connect_service = {};  // port to connect to; if empty, the service
     std::string source_host = {};      // numeric address to connect from; if empty, any

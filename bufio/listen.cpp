@@ -21,11 +21,11 @@ constexpr int max_accepts_per_turn = 64;
 constexpr int backlog = 4096;
 constexpr ev::Duration accept_pause = std::chrono::seconds(1);
 
-[[noreturn]] void refuse(const Address& address, bool udp) {
+[[noreturn]] void refuse(const Address& address, bool is_udp) {
     // The system also reports "address in use" if the path is a file other than a socket.
     const int code = errno == EADDRINUSE && is_non_socket_file(address) ? EEXIST : errno;
     throw std::system_error(code, std::generic_category(),
-                            (udp ? "cannot listen on udp " : "cannot listen on ") +
+                            (is_udp ? "cannot listen on udp " : "cannot listen on ") +
                                 address.text());
 }
 
@@ -48,21 +48,21 @@ void remove_stale(const Address& address) {
 
 }  // namespace
 
-ListeningSocket::ListeningSocket(const Address& wanted, bool udp)
-    : fd(open_socket(wanted.family(), udp)), address(wanted) {
-    const bool is_path = wanted.family() == AF_UNIX;
+ListeningSocket::ListeningSocket(const Address& bind_address, bool is_udp)
+    : fd(open_socket(bind_address.family(), is_udp)), address(bind_address) {
+    const bool is_path = bind_address.family() == AF_UNIX;
     const int on = 1;
     // Copied before the path exists, because a std::bad_alloc would leave the path behind.
-    std::string text = wanted.text();
-    if (!fd) refuse(wanted, udp);
-    if (!udp) remove_stale(wanted);
-    if (!udp && !is_path) ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (!bind_socket(fd.get(), wanted)) refuse(wanted, udp);
+    std::string text = bind_address.text();
+    if (!fd) refuse(bind_address, is_udp);
+    if (!is_udp) remove_stale(bind_address);
+    if (!is_udp && !is_path) ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (!bind_socket(fd.get(), bind_address)) refuse(bind_address, is_udp);
     if (is_path) path.own(std::move(text));
-    if (!udp && ::listen(fd.get(), backlog) != 0) refuse(wanted, udp);
+    if (!is_udp && ::listen(fd.get(), backlog) != 0) refuse(bind_address, is_udp);
     // If the port is unknown, no peer could reach the socket.
     if (!is_path) address = Address::of_socket(fd.get());
-    if (address.family() == AF_UNSPEC) refuse(wanted, udp);
+    if (address.family() == AF_UNSPEC) refuse(bind_address, is_udp);
 }
 
 Fd ListeningSocket::accept(Address& peer) const {
@@ -86,10 +86,10 @@ OwnedPath::~OwnedPath() {
     if (exists && status.st_dev == device_ && status.st_ino == inode_) ::unlink(path_.c_str());
 }
 
-Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
+Listener::Listener(ev::Loop& loop, const Address& address, Callback on_accepted,
                    OnExhausted on_exhausted)
     : socket_(address, false),
-      on_accepted_(std::move(accepted)),
+      on_accepted_(std::move(on_accepted)),
       on_exhausted_(std::move(on_exhausted)),
       watch_(loop, socket_.fd.get(), ev::readable, [this](ev::Events) { accept_some(); }),
       resume_timer_(loop, [this] { watch_.want(ev::readable); }) {}
@@ -117,15 +117,15 @@ void Listener::accept_some() {
     }
 }
 
-void Acceptor::accept(Dialer::Callback accepted) {
+void Acceptor::accept(Dialer::Callback done) {
     watch_ = ev::Watch(loop_, socket_.fd.get(), ev::readable,
-                       [this, call = std::move(accepted)](ev::Events) { accept_peer(call); });
+                       [this, done = std::move(done)](ev::Events) { accept_peer(done); });
 }
 
-void Acceptor::accept_peer(const Dialer::Callback& accepted) {
+void Acceptor::accept_peer(const Dialer::Callback& done) {
     DialResult result;
     Address& peer = result.address;
-    if (udp_) {
+    if (is_udp_) {
         peer.size = sizeof peer.storage;
         if (::recvfrom(socket_.fd.get(), nullptr, 0, MSG_PEEK,
                        reinterpret_cast<sockaddr*>(&peer.storage), &peer.size) < 0)
@@ -138,9 +138,9 @@ void Acceptor::accept_peer(const Dialer::Callback& accepted) {
         if (would_block(errno) || can_accept_next(errno)) return;
         result.end = system_end(Reason::connect, "accepting failed:", errno);
     }
-    const Dialer::Callback call = accepted;  // cancel() destroys the original
+    const Dialer::Callback callback = done;  // cancel() destroys the original
     cancel();
-    call(std::move(result));
+    callback(std::move(result));
 }
 
 }  // namespace bufio

@@ -31,8 +31,8 @@ private:
 // replaces a socket left by a dead server.
 struct ListeningSocket {
     // Throws std::system_error if it can't listen on the address. Port 0 means any free port.
-    // With `udp`, the socket is only bound.
-    ListeningSocket(const Address& wanted, bool udp);
+    // With `is_udp`, the socket is only bound.
+    ListeningSocket(const Address& bind_address, bool is_udp);
     // Returns a non-blocking connection. If there is none, the result is empty and errno is
     // set.
     Fd accept(Address& peer) const;
@@ -53,7 +53,7 @@ public:
     // errno, but not again until all waiting connections have been accepted. The callbacks must
     // not destroy the listener.
     Listener(
-        ev::Loop& loop, const Address& address, Callback accepted,
+        ev::Loop& loop, const Address& address, Callback on_accepted,
         OnExhausted on_exhausted = [](int) {});
     Listener(const Listener&) = delete;
 
@@ -77,23 +77,23 @@ private:
 class Acceptor {
 public:
     Acceptor(ev::Loop& loop, const Address& address,
-             bool udp)  // throws as ListeningSocket does
-        : loop_(loop), udp_(udp), socket_(address, udp) {}
+             bool is_udp)  // throws as ListeningSocket does
+        : loop_(loop), is_udp_(is_udp), socket_(address, is_udp) {}
 
-    // Calls back once, from the loop, unless it is cancelled. The callback may call accept()
-    // again. With UDP, the socket is a copy of the bound one, and the peer is the sender of the
-    // first datagram, which is still to be read. If descriptors or memory run out, the result
-    // has an end instead of a socket; wait before you call accept() again.
-    void accept(Dialer::Callback accepted);
+    // Calls back once, from the loop, unless cancel() is called first. The callback may call
+    // accept() again. With UDP, the socket is a copy of the bound one, and the peer is the
+    // sender of the first datagram, which is still to be read. If descriptors or memory run
+    // out, the result has an end instead of a socket; wait before you call accept() again.
+    void accept(Dialer::Callback done);
     void cancel() { watch_ = {}; }
 
     const Address& address() const { return socket_.address; }
 
 private:
-    void accept_peer(const Dialer::Callback& accepted);
+    void accept_peer(const Dialer::Callback& done);
 
     ev::Loop& loop_;
-    const bool udp_;
+    const bool is_udp_;
     ListeningSocket socket_;
     ev::Watch watch_;
 };

@@ -90,19 +90,19 @@ void read_local_address(msghdr& header, Datagram& datagram) {
             // destination address. They differ for a broadcast.
             in_pktinfo info;
             std::memcpy(&info, CMSG_DATA(each), sizeof info);
-            auto& in = reinterpret_cast<sockaddr_in&>(datagram.local.storage);
-            in.sin_addr = info.ipi_addr;
+            auto& ipv4 = reinterpret_cast<sockaddr_in&>(datagram.local.storage);
+            ipv4.sin_addr = info.ipi_addr;
             datagram.is_to_group = datagram.local.is_multicast() ||
                                    info.ipi_addr.s_addr != info.ipi_spec_dst.s_addr;
-            in.sin_addr = info.ipi_spec_dst;
+            ipv4.sin_addr = info.ipi_spec_dst;
         }
         if (each->cmsg_level == IPPROTO_IPV6 && each->cmsg_type == IPV6_PKTINFO) {
             in6_pktinfo info;
             std::memcpy(&info, CMSG_DATA(each), sizeof info);
-            auto& in6 = reinterpret_cast<sockaddr_in6&>(datagram.local.storage);
-            in6.sin6_addr = info.ipi6_addr;
+            auto& ipv6 = reinterpret_cast<sockaddr_in6&>(datagram.local.storage);
+            ipv6.sin6_addr = info.ipi6_addr;
             // A link-local address needs its interface.
-            if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr)) in6.sin6_scope_id = info.ipi6_ifindex;
+            if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr)) ipv6.sin6_scope_id = info.ipi6_ifindex;
             datagram.is_to_group = datagram.local.is_multicast();
         }
     }
@@ -110,13 +110,13 @@ void read_local_address(msghdr& header, Datagram& datagram) {
 
 template <class Info>
 void put_control(msghdr& header, Control& control, int level, int type, const Info& info) {
-    auto* const next = reinterpret_cast<cmsghdr*>(control.bytes);
+    auto* const message = reinterpret_cast<cmsghdr*>(control.bytes);
     header.msg_control = control.bytes;
     header.msg_controllen = static_cast<socklen_t>(CMSG_SPACE(sizeof info));
-    next->cmsg_level = level;
-    next->cmsg_type = type;
-    next->cmsg_len = static_cast<socklen_t>(CMSG_LEN(sizeof info));
-    std::memcpy(CMSG_DATA(next), &info, sizeof info);
+    message->cmsg_level = level;
+    message->cmsg_type = type;
+    message->cmsg_len = static_cast<socklen_t>(CMSG_LEN(sizeof info));
+    std::memcpy(CMSG_DATA(message), &info, sizeof info);
 }
 
 // Makes the datagram leave from this address.
@@ -127,10 +127,10 @@ void set_source(msghdr& header, Control& control, const Address& from) {
         put_control(header, control, IPPROTO_IP, IP_PKTINFO, info);
     }
     if (from.family() == AF_INET6) {
-        const auto& in6 = reinterpret_cast<const sockaddr_in6&>(from.storage);
+        const auto& ipv6 = reinterpret_cast<const sockaddr_in6&>(from.storage);
         in6_pktinfo info{};
-        info.ipi6_addr = in6.sin6_addr;
-        info.ipi6_ifindex = in6.sin6_scope_id;
+        info.ipi6_addr = ipv6.sin6_addr;
+        info.ipi6_ifindex = ipv6.sin6_scope_id;
         put_control(header, control, IPPROTO_IPV6, IPV6_PKTINFO, info);
     }
 }

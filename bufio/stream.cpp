@@ -153,11 +153,11 @@ void Stream::finish(ev::Duration max_wait) {
 }
 
 void Stream::close() {
-    std::uint64_t before = 0;
+    std::uint64_t written_before = 0;
     do {
-        before = bytes_written_;
+        written_before = bytes_written_;
         if (wants_output()) flush();
-    } while (bytes_written_ != before);
+    } while (bytes_written_ != written_before);
     finish();
     end_with({Reason::aborted, By::us, "closed"});
     update_interest();
@@ -184,11 +184,11 @@ std::uint64_t Stream::change_count() const {
 // hang-up means that the peer accepts no more bytes, which is a clean end unless the socket has
 // an error.
 void Stream::on_events(ev::Events events) {
-    const std::uint64_t before = change_count();
+    const std::uint64_t old_count = change_count();
     if (!handshake_done_ && !has_ended_) {
         handshake();
         if (wants_input()) read();  // bytes may have arrived with the handshake
-        return notify_of_change(before);
+        return notify_of_change(old_count);
     }
     if (wants_output() && (events & write_waits_for_)) flush();
     if (wants_input() && (events & read_waits_for_)) read();
@@ -197,7 +197,7 @@ void Stream::on_events(ev::Events events) {
         end_with(code == 0 ? End{Reason::clean, By::us, "closed"}
                            : system_end(Reason::send, "sending failed:", code));
     }
-    notify_of_change(before);
+    notify_of_change(old_count);
 }
 
 void Stream::handshake() {
@@ -222,8 +222,8 @@ void Stream::handshake() {
 // send ends the stream as soon as nothing more can be read without waiting. The end is clean
 // only without any failure.
 void Stream::read() {
-    static thread_local const std::unique_ptr<char[]> shared{new char[read_size]};
-    char* const space = input_.empty() ? shared.get() : input_.reserve(read_size);
+    static thread_local const std::unique_ptr<char[]> shared_buffer{new char[read_size]};
+    char* const space = input_.empty() ? shared_buffer.get() : input_.reserve(read_size);
     const std::size_t held_before = held();
     const IoResult result = transport_->read(space, read_size);
     bytes_read_ += result.count;
@@ -256,15 +256,15 @@ void Stream::flush() {
 
 // Writes the bytes that the system accepts, at most max_write, and leaves the rest in `bytes`.
 void Stream::write_to_transport(std::string_view& bytes) {
-    std::size_t left = std::min(bytes.size(), max_write);
-    while (left > 0 || transport_->buffers_output()) {
-        const IoResult result = transport_->write(bytes.data(), left);
+    std::size_t remaining = std::min(bytes.size(), max_write);
+    while (remaining > 0 || transport_->buffers_output()) {
+        const IoResult result = transport_->write(bytes.data(), remaining);
         write_waits_for_ = result.status == IoStatus::wants_read ? ev::readable : ev::writable;
         if (result.status == IoStatus::failed) fail_output();
         if (result.status != IoStatus::done) return;
         bytes.remove_prefix(result.count);
         bytes_written_ += result.count;
-        left -= result.count;
+        remaining -= result.count;
     }
 }
 
@@ -335,9 +335,9 @@ void Stream::update_interest() {
 }
 
 // Also reports an end that a call of the owner has caused.
-void Stream::notify_of_change(std::uint64_t before) {
+void Stream::notify_of_change(std::uint64_t old_count) {
     handshake_reported_ = handshake_done_;
-    if (has_ended_ || change_count() != before) return notify();
+    if (has_ended_ || change_count() != old_count) return notify();
     update_interest();
 }
 

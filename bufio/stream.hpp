@@ -131,7 +131,7 @@ public:
 
 private:
     std::uint64_t change_count() const;
-    void notify_of_change(std::uint64_t before);
+    void notify_of_change(std::uint64_t old_count);
     void on_events(ev::Events events);
     void handshake();
     void read();

@@ -23,16 +23,16 @@
 namespace bufio {
 
 TlsFailure take_failure() {
-    unsigned long chosen = ERR_peek_error();
+    unsigned long chosen_error = ERR_peek_error();
     int code = 0;
     for (unsigned long error = ERR_get_error(); error != 0; error = ERR_get_error()) {
         if (ERR_GET_LIB(error) != ERR_LIB_SSL || ERR_COMMON_ERROR(error)) continue;
-        chosen = error;
+        chosen_error = error;
         code = ERR_GET_REASON(error);
     }
-    if (ERR_SYSTEM_ERROR(chosen))
-        return {0, std::generic_category().message(ERR_GET_REASON(chosen))};
-    const char* const text = ERR_reason_error_string(chosen);
+    if (ERR_SYSTEM_ERROR(chosen_error))
+        return {0, std::generic_category().message(ERR_GET_REASON(chosen_error))};
+    const char* const text = ERR_reason_error_string(chosen_error);
     return {code, text ? text : "no reason given"};
 }
 
@@ -55,8 +55,8 @@ std::string clipped(const std::string& text) {
 
 std::string name_text(const X509_NAME* name) {
     const std::unique_ptr<BIO, Deleter<BIO_free>> out(BIO_new(BIO_s_mem()));
-    constexpr unsigned long unwanted = ASN1_STRFLGS_ESC_MSB | XN_FLAG_SPC_EQ;
-    X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_ONELINE & ~unwanted);
+    constexpr unsigned long unwanted_flags = ASN1_STRFLGS_ESC_MSB | XN_FLAG_SPC_EQ;
+    X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_ONELINE & ~unwanted_flags);
     char* bytes = nullptr;
     const long count = BIO_get_mem_data(out.get(), &bytes);
     return clipped({bytes, static_cast<std::size_t>(std::max(count, 0L))});
@@ -265,9 +265,9 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
                                : "there is no terminal to ask for its pass phrase"));
     // OpenSSL already compares the key with the certificate when it loads a key of the same
     // type.
-    const bool matches = is_loaded ? SSL_CTX_check_private_key(context) == 1
-                                   : ERR_GET_LIB(ERR_peek_error()) != ERR_LIB_X509;
-    if (!matches) refuse("key " + key_file + " does not match certificate " + file);
+    const bool is_match = is_loaded ? SSL_CTX_check_private_key(context) == 1
+                                    : ERR_GET_LIB(ERR_peek_error()) != ERR_LIB_X509;
+    if (!is_match) refuse("key " + key_file + " does not match certificate " + file);
     if (!is_loaded) refuse("key " + key_file + load_problem_text("private key"));
 }
 
@@ -303,7 +303,7 @@ void trust_system(TlsState& state) {
         check_regular(Reason::trust, bundle);
     }
     SSL_CTX_set_default_verify_dir(state.ctx.get());
-    state.may_read_bundle = state.options.verify;
+    state.may_read_bundle = state.options.must_verify;
 }
 
 void use_new_certificate(SSL_CTX* context) {
@@ -335,11 +335,11 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
     state->options = options;
     SSL_CTX* const ctx = state->ctx.get();
     SSL_CTX_set_post_handshake_auth(ctx, 1);
-    SSL_CTX_set_session_cache_mode(ctx, options.resume
+    SSL_CTX_set_session_cache_mode(ctx, options.may_resume
                                             ? SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL
                                             : SSL_SESS_CACHE_OFF);
-    const bool verifies = options.verify || !options.pins.empty();
-    SSL_CTX_set_verify(ctx, verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+    const bool is_verifying = options.must_verify || !options.pins.empty();
+    SSL_CTX_set_verify(ctx, is_verifying ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
     if (!options.ca_file.empty()) trust(ctx, options.ca_file);
     if (options.ca_file.empty() && options.pins.empty()) trust_system(*state);
     if (!options.certificate.empty()) use_certificate(ctx, options.certificate, options.key);
@@ -349,11 +349,11 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
     if (!options.groups.empty() && SSL_CTX_set1_groups_list(ctx, options.groups.c_str()) != 1)
         throw TlsError(Reason::tls,
                        "key exchange groups " + options.groups + ": " + take_failure().text);
-    std::string wire;  // in ALPN's format, a length byte precedes each name
+    std::string alpn_list;  // in ALPN's format, a length byte precedes each name
     for (const std::string& protocol : options.alpn)
-        wire += static_cast<char>(protocol.size()) + protocol;
-    SSL_CTX_set_alpn_protos(ctx, reinterpret_cast<const unsigned char*>(wire.data()),
-                            static_cast<unsigned>(wire.size()));
+        alpn_list += static_cast<char>(protocol.size()) + protocol;
+    SSL_CTX_set_alpn_protos(ctx, reinterpret_cast<const unsigned char*>(alpn_list.data()),
+                            static_cast<unsigned>(alpn_list.size()));
     return TlsContext(std::move(state));
 }
 

@@ -34,7 +34,7 @@ struct TlsClientOptions {
     std::string key = {};          // a PEM file; empty if the key is in the certificate file
     std::vector<std::string> alpn = {};  // the protocols to offer, the preferred first
     std::vector<std::string> pins = {};  // accepted keys, sha256//BASE64; replace verification
-    bool verify = true;                  // verify the chain and the name
+    bool must_verify = true;             // verify the chain and the name
     // The file to append the connections' secrets to; not a FIFO. A failed write ends the
     // handshake with Reason::output.
     std::string key_log_file = {};
@@ -43,7 +43,7 @@ struct TlsClientOptions {
     std::string groups = {};
     TlsVersion min_version = TlsVersion::v1_2;
     std::optional<TlsVersion> max_version = {};  // OpenSSL's latest if empty
-    bool resume = true;                          // resume sessions of earlier connections
+    bool may_resume = true;                      // resume sessions of earlier connections
 };
 
 struct TlsServerOptions {
@@ -72,8 +72,8 @@ public:
     static TlsContext client(const TlsClientOptions& options);
     static TlsContext server(const TlsServerOptions& options = {});
 
-    // Both take ownership of a non-blocking socket. `host` is verified against the certificate
-    // and, if it is a name, sent as SNI. An empty host means localhost. connect() throws
+    // Both take ownership of a non-blocking socket. connect() verifies the certificate for
+    // `host` and, if that is a name, sends it as SNI. An empty host means localhost. Throws
     // TlsError for any other text that is neither an address nor a name.
     std::unique_ptr<Transport> connect(Fd socket, const std::string& host) const;
     std::unique_ptr<Transport> accept(Fd socket) const;

@@ -62,11 +62,11 @@ public:
           host_(host) {
         static BIO_METHOD* const method = [] {
             const int type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK;
-            BIO_METHOD* const made = check_allocated(BIO_meth_new(type, "socket"));
-            BIO_meth_set_read(made, receive);
-            BIO_meth_set_write(made, send);
-            BIO_meth_set_ctrl(made, control);
-            return made;
+            BIO_METHOD* const new_method = check_allocated(BIO_meth_new(type, "socket"));
+            BIO_meth_set_read(new_method, receive);
+            BIO_meth_set_write(new_method, send);
+            BIO_meth_set_ctrl(new_method, control);
+            return new_method;
         }();
         BIO* const bio = check_allocated(BIO_new(method));
         BIO_set_data(bio, this);
@@ -223,7 +223,7 @@ public:
     // the write fails, the handshake fails.
     static void log_key(const SSL* ssl, const char* line) noexcept {
         TlsTransport& self = of(ssl);
-        char whole_line[512];  // of fewer than 300 bytes
+        char whole_line[512];  // a line has fewer than 300 bytes
         const int size = std::snprintf(whole_line, sizeof whole_line, "%s\n", line);
         ssize_t written = -1;
         do {
@@ -326,7 +326,7 @@ private:
             throw std::bad_alloc();
         SSL_set_connect_state(ssl_.get());
         facts_.has_default_groups = options().groups.empty();
-        if (!options().resume) return;
+        if (!options().may_resume) return;
         sessions_ = &state_->sessions_with(host_);
         if (sessions_->empty()) return;
         SSL_SESSION* const newest = sessions_->back().get();
@@ -464,10 +464,10 @@ std::shared_ptr<TlsState> new_state(bool is_client, const std::string& key_log_f
     SSL_CTX_set_default_read_buffer_len(ctx, 2 * SSL3_RT_MAX_PACKET_SIZE);
     // No exception may leave the callbacks.
     SSL_CTX_set_cert_verify_callback(ctx, TlsTransport::verify_chain, nullptr);
-    SSL_CTX_set_msg_callback(ctx, [](int sent, int, int type, const void* bytes,
+    SSL_CTX_set_msg_callback(ctx, [](int is_sent, int, int type, const void* bytes,
                                      std::size_t size, SSL* ssl, void*) noexcept {
         TlsTransport& transport = TlsTransport::of(ssl);
-        if (sent == 0) return transport.on_received(type);
+        if (is_sent == 0) return transport.on_received(type);
         transport.on_sent(type, static_cast<const unsigned char*>(bytes), size);
     });
     if (is_client) SSL_CTX_sess_set_new_cb(ctx, TlsTransport::store_session);

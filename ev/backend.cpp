@@ -58,18 +58,19 @@ void Backend::wait(Duration max_wait, std::vector<Readiness>& ready) {
     const auto size = static_cast<nfds_t>(polled_.size());
 #if EV_HAS_PPOLL
     const timespec timeout{0, static_cast<long>(max_wait.count())};
-    int left = needs_ns(max_wait) ? ::ppoll(polled_.data(), size, &timeout, nullptr)
-                                  : ::poll(polled_.data(), size, milliseconds_of(max_wait));
+    int remaining = needs_ns(max_wait)
+                        ? ::ppoll(polled_.data(), size, &timeout, nullptr)
+                        : ::poll(polled_.data(), size, milliseconds_of(max_wait));
 #else
-    int left = ::poll(polled_.data(), size, milliseconds_of(max_wait));
+    int remaining = ::poll(polled_.data(), size, milliseconds_of(max_wait));
 #endif
-    if (left < 0 && errno == EINVAL && size > 0)  // RLIMIT_NOFILE was lowered
+    if (remaining < 0 && errno == EINVAL && size > 0)  // RLIMIT_NOFILE was lowered
         return ready.push_back({registrations_.back(), error});
-    if (left < 0 && errno != EINTR) fail(errno, "poll");
-    for (nfds_t i = 0; left > 0; ++i)
+    if (remaining < 0 && errno != EINTR) fail(errno, "poll");
+    for (nfds_t i = 0; remaining > 0; ++i)
         if (const auto events = static_cast<Events>(polled_[i].revents); events != none) {
             ready.push_back({registrations_[i], events & POLLNVAL ? error : events});
-            --left;
+            --remaining;
         }
 }
 

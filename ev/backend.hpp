@@ -48,8 +48,8 @@ public:
     // std::system_error if the system refuses the descriptor. A failed call changes nothing.
     virtual void set(Registration& registration, Events interest);
     // Waits for `max_wait` at most. Zero or less means not to wait, and max() means no limit.
-    // Adds the ready registrations to `ready`, which must be empty. May return early with none
-    // ready, for example after a signal, but not so often that the loop spins.
+    // Adds the ready registrations to `ready`, which must be empty. May return early without
+    // any, for example after a signal, but not so often that the loop spins.
     virtual void wait(Duration max_wait, std::vector<Readiness>& ready);
 
 protected:
@@ -69,7 +69,7 @@ protected:
 std::unique_ptr<Backend> make_backend(std::string_view name = {});
 
 bool needs_ns(Duration max_wait);        // true above 0 and below 20 ms
-int milliseconds_of(Duration max_wait);  // -1 for no limit; rounded up below 20 ms
+int milliseconds_of(Duration max_wait);  // -1 for no limit; rounds up below 20 ms, else down
 
 [[noreturn]] inline void fail(int reason, const char* call) {
     throw std::system_error(reason, std::generic_category(), call);

@@ -114,11 +114,11 @@ struct Slot {
 Slot slots[65];  // by signal number; 0 is unused
 
 void handle(int signo) {
-    const int saved = errno;
+    const int saved_errno = errno;
     slots[signo].is_raised = true;
     // Another thread may be destroying the Signal.
     if (Signals* const owner = slots[signo].owner) owner->wake();
-    errno = saved;
+    errno = saved_errno;
 }
 
 // Restores the dispositions in a forked child, which can't use the parent's loops.
@@ -137,8 +137,8 @@ struct Signal::State final : Loop::Object {
         if (signo < 1 || signo >= std::ssize(slots)) fail(EINVAL, "sigaction");
         if (!loop.signals_) loop.signals_ = std::make_shared<Signals>(*loop.backend_);
         Slot& slot = slots[signo];
-        Signals* expected = nullptr;
-        if (!slot.owner.compare_exchange_strong(expected, loop.signals_.get()))
+        Signals* no_owner = nullptr;
+        if (!slot.owner.compare_exchange_strong(no_owner, loop.signals_.get()))
             fail(EBUSY, "another Signal has this number");
         slot.callback = &callback;
         struct sigaction action {};

@@ -32,7 +32,7 @@
 //
 // A loop and its objects belong to one thread. Other threads reach it through a Mailbox and
 // must block signals (ev/threads). The child of a fork() must not use or destroy its parent's
-// loops and objects, so it must end by _exit() or exec(). It may create its own.
+// loops and objects, so it must end by _exit() or exec(). It may create loops of its own.
 #pragma once
 
 #include "ev/backend.hpp"

@@ -39,7 +39,7 @@ public:
 
     // Merges the nursery into the heap. Returns a time before which no timer is due.
     Time begin_turn();
-    // Removes and returns the next due timer, or returns null. Skips any started in this turn.
+    // Removes and returns the next due timer, or null. Skips timers started in this turn.
     Item* pop_due(Time now);
 
 private:

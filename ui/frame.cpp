@@ -65,13 +65,13 @@ int display_width(const Row& row) {
 
 void truncate(Row& row, int width) {
     for (auto span = row.begin(); span != row.end(); ++span) {
-        const int taken = display_width(span->text);
-        if (taken > width) {
+        const int span_width = display_width(span->text);
+        if (span_width > width) {
             span->text = truncated(span->text, width);
             row.erase(span->text.empty() ? span : span + 1, row.end());
             return;
         }
-        width -= taken;
+        width -= span_width;
     }
 }
 

@@ -20,18 +20,18 @@ constexpr std::string_view answer_introducers =
 // at most 100,000.
 constexpr std::size_t max_sequence = 1 << 17;
 
-struct Parsed {
+struct ParsedKey {
     std::size_t size = 0;  // bytes used; 0 if incomplete
     std::optional<Key> key = std::nullopt;
 };
 
-const Parsed incomplete{};
+const ParsedKey incomplete{};
 
-Parsed pressed(std::size_t size, Chord chord) { return {size, Key{chord, {}, false}}; }
+ParsedKey pressed(std::size_t size, Chord chord) { return {size, Key{chord, {}, false}}; }
 
-Parsed parse(std::string_view bytes, bool is_whole, bool is_after_esc = false);
+ParsedKey parse(std::string_view bytes, bool is_whole, bool is_after_esc = false);
 
-Parsed parse_control(char c) {
+ParsedKey parse_control(char c) {
     switch (c) {
     case '\r': return pressed(1, plain(KeyCode::enter));
     case '\n': return pressed(1, plain(KeyCode::newline));
@@ -47,7 +47,7 @@ Parsed parse_control(char c) {
 
 // A byte that can't be part of a UTF-8 character counts as a character, because the terminal
 // may use another encoding.
-Parsed parse_character(std::string_view bytes) {
+ParsedKey parse_character(std::string_view bytes) {
     const auto is_continuation = [](char c) { return (c & '\xc0') == '\x80'; };
     if (encoded_size(bytes[0]) > bytes.size() &&
         std::all_of(bytes.begin() + 1, bytes.end(), is_continuation))
@@ -108,7 +108,7 @@ enum Modifier { shift = 1, alt_key = 2, control = 4, other_modifiers = 8 | 16 | 
 
 // Returns a number from parameters such as "1:2;3:4", which are two fields with two parts each.
 // Fields and parts are counted from 0. Returns 0 if the part is missing.
-int number(std::string_view parameters, int field, int part = 0) {
+int parameter(std::string_view parameters, int field, int part = 0) {
     const auto skip = [&](char separator) {
         const std::size_t end = parameters.find(separator);
         parameters.remove_prefix(end == parameters.npos ? parameters.size() : end + 1);
@@ -146,13 +146,13 @@ std::string legacy_bytes(int code, int modifiers) {
     return bytes;
 }
 
-Parsed pressed(std::size_t size, std::optional<KeyCode> code, int modifiers) {
+ParsedKey pressed(std::size_t size, std::optional<KeyCode> code, int modifiers) {
     if (!code) return {size};
     return pressed(size, {*code, 0, (modifiers & alt_key) != 0, (modifiers & control) != 0});
 }
 
 // Returns the key for a code of kitty's protocol or of modifyOtherKeys.
-Parsed pressed_code(std::size_t size, int code, int modifiers) {
+ParsedKey pressed_code(std::size_t size, int code, int modifiers) {
     if (const auto found = find_key('u', code)) return pressed(size, found, modifiers);
     const std::string bytes = legacy_bytes(code, modifiers);
     if (bytes.empty()) return {size};
@@ -162,32 +162,32 @@ Parsed pressed_code(std::size_t size, int code, int modifiers) {
 
 // Parses CSI code:shifted:base;modifiers:event;text u. The shifted code and the text, which may
 // be several characters, depend on the keyboard layout, which only the terminal knows.
-Parsed parse_kitty(std::size_t size, std::string_view parameters, int modifiers) {
+ParsedKey parse_kitty(std::size_t size, std::string_view parameters, int modifiers) {
     std::string text;
-    for (int part = 0; number(parameters, 2, part) > 0; ++part)
-        text += legacy_bytes(number(parameters, 2, part), 0);
+    for (int part = 0; parameter(parameters, 2, part) > 0; ++part)
+        text += legacy_bytes(parameter(parameters, 2, part), 0);
     if (!text.empty() && (modifiers & (alt_key | control)) == 0) {
         Key key = *parse(text, true).key;
         if (key.chord.code == KeyCode::character) key.text = text;
         return {size, key};
     }
-    const int shifted = (modifiers & shift) != 0 ? number(parameters, 0, 1) : 0;
-    return pressed_code(size, shifted > 0 ? shifted : number(parameters, 0), modifiers);
+    const int shifted = (modifiers & shift) != 0 ? parameter(parameters, 0, 1) : 0;
+    return pressed_code(size, shifted > 0 ? shifted : parameter(parameters, 0), modifiers);
 }
 
 // Parses CSI key;scan;character;down;state;count _ of Windows' win32-input-mode. The character
 // contains the effect of Ctrl, and AltGr is Alt with Ctrl.
-Parsed parse_windows(std::size_t size, std::string_view parameters) {
+ParsedKey parse_windows(std::size_t size, std::string_view parameters) {
     constexpr int alt_bits = 1 | 2;
     constexpr int control_bits = 4 | 8;
-    const int state = number(parameters, 4);
-    const int character = number(parameters, 2);
+    const int state = parameter(parameters, 4);
+    const int character = parameter(parameters, 2);
     const bool has_alt = (state & alt_bits) != 0;
     const bool has_control = (state & control_bits) != 0;
-    if (number(parameters, 3) != 1) return {size};
+    if (parameter(parameters, 3) != 1) return {size};
     if (character > 0)
         return pressed_code(size, character, has_alt && !has_control ? alt_key : 0);
-    return pressed(size, find_key('_', number(parameters, 0)),
+    return pressed(size, find_key('_', parameter(parameters, 0)),
                    (has_alt ? alt_key : 0) | (has_control ? control : 0));
 }
 
@@ -196,10 +196,10 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\
 
 // Skips the three bytes of the position in an old mouse report. Skips none if one of them is a
 // control character, or if some are missing and no more bytes will follow.
-Parsed skip_mouse(std::string_view bytes, std::size_t at, bool is_whole) {
+ParsedKey skip_mouse(std::string_view bytes, std::size_t at, bool is_whole) {
     const std::string_view position = bytes.substr(at, 3);
     if (std::any_of(position.begin(), position.end(), is_control)) return {at};
-    if (position.size() < 3) return is_whole ? Parsed{at} : incomplete;
+    if (position.size() < 3) return is_whole ? ParsedKey{at} : incomplete;
     return {at + 3};
 }
 
@@ -234,20 +234,20 @@ Sequence read_sequence(std::string_view bytes) {
 }
 
 // The Linux console's function keys: CSI [ and a letter.
-Parsed parse_console(std::string_view bytes) {
+ParsedKey parse_console(std::string_view bytes) {
     if (bytes.size() == 3) return incomplete;
     if (is_control(bytes[3])) return {3};
     return pressed(4, find_key('[', bytes[3]), 0);
 }
 
-Parsed parse_csi(std::string_view bytes, bool is_whole) {
+ParsedKey parse_csi(std::string_view bytes, bool is_whole) {
     constexpr int released = 3;  // the event of releasing a key
     const auto [size, parameters, final] = read_sequence(bytes);
     if (final == '[' && parameters.empty()) return parse_console(bytes);
     if (final == 'M' && parameters.empty()) return skip_mouse(bytes, size, is_whole);
-    if (number(parameters, 1, 1) == released) return {size};
-    const int first = number(parameters, 0);
-    const int modifiers = std::max(number(parameters, 1), 1) - 1;
+    if (parameter(parameters, 1, 1) == released) return {size};
+    const int first = parameter(parameters, 0);
+    const int modifiers = std::max(parameter(parameters, 1), 1) - 1;
     switch (final) {
     case '\0':
     case 'I':                 // focus
@@ -259,17 +259,17 @@ Parsed parse_csi(std::string_view bytes, bool is_whole) {
     case '^':
     case '@': return pressed(size, find_key('~', first), final == '$' ? 0 : control);
     case '~':
-        if (first == 27) return pressed_code(size, number(parameters, 2), modifiers);
+        if (first == 27) return pressed_code(size, parameter(parameters, 2), modifiers);
         return pressed(size, find_key(final, first), modifiers);
     default: return pressed(size, find_key(final), modifiers);
     }
 }
 
 // Konsole sends the modifiers as the last parameter.
-Parsed parse_ss3(std::string_view bytes) {
+ParsedKey parse_ss3(std::string_view bytes) {
     const auto [size, parameters, final] = read_sequence(bytes);
     const int field = parameters.find(';') == parameters.npos ? 0 : 1;
-    const int modifiers = std::max(number(parameters, field), 1) - 1;
+    const int modifiers = std::max(parameter(parameters, field), 1) - 1;
     if (is_within(final, 'j', 'y'))
         return pressed_code(size, ss3_keypad[static_cast<std::size_t>(final - 'j')], modifiers);
     if (final == 'X') return pressed_code(size, '=', modifiers);
@@ -278,7 +278,7 @@ Parsed parse_ss3(std::string_view bytes) {
 
 // Skips an answer, which ends with BEL or ST. Any other control character also ends it, because
 // an unterminated answer must not swallow the keys after it.
-Parsed skip_answer(std::string_view bytes) {
+ParsedKey skip_answer(std::string_view bytes) {
     const auto* const end = std::find_if(bytes.begin() + 2, bytes.end(), is_control);
     const auto at = static_cast<std::size_t>(end - bytes.begin());
     if (at > max_sequence) return {at};
@@ -288,7 +288,7 @@ Parsed skip_answer(std::string_view bytes) {
     return {bytes[at + 1] == '\\' ? at + 2 : at};
 }
 
-Parsed parse_escape(std::string_view bytes, bool is_whole, bool is_after_esc) {
+ParsedKey parse_escape(std::string_view bytes, bool is_whole, bool is_after_esc) {
     if (bytes.size() == 1) return is_whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
     // True if ESC and the next byte are a key with Alt, because no byte follows that could
     // continue a sequence.
@@ -298,7 +298,7 @@ Parsed parse_escape(std::string_view bytes, bool is_whole, bool is_after_esc) {
     if (answer_introducers.find(bytes[1]) != answer_introducers.npos && !is_alt_key)
         return skip_answer(bytes);
     if (bytes[1] == esc && is_after_esc) return pressed(1, plain(KeyCode::escape));
-    Parsed parsed = parse(bytes.substr(1), is_whole, true);
+    ParsedKey parsed = parse(bytes.substr(1), is_whole, true);
     if (parsed.size == 0) return incomplete;
     if (!parsed.key) return pressed(1, plain(KeyCode::escape));  // Esc before an answer
     return {parsed.size + 1, add_alt(*std::move(parsed.key))};
@@ -306,7 +306,7 @@ Parsed parse_escape(std::string_view bytes, bool is_whole, bool is_after_esc) {
 
 // Returns the key at the beginning of `bytes`. With `is_whole`, no more bytes will follow. With
 // `is_after_esc`, an ESC precedes the bytes.
-Parsed parse(std::string_view bytes, bool is_whole, bool is_after_esc) {
+ParsedKey parse(std::string_view bytes, bool is_whole, bool is_after_esc) {
     const char first = bytes[0];
     if (first == esc) return parse_escape(bytes, is_whole, is_after_esc);
     return is_control(first) ? parse_control(first) : parse_character(bytes);
@@ -347,7 +347,7 @@ std::optional<Key> KeyParser::next() {
             is_in_paste_ = true;
             continue;
         }
-        Parsed parsed = parse(bytes_, is_expired_);
+        ParsedKey parsed = parse(bytes_, is_expired_);
         if (parsed.size == 0) return std::nullopt;
         bytes_.erase(0, parsed.size);
         if (parsed.key) return std::move(parsed.key);

@@ -123,18 +123,18 @@ void LineEditor::set(std::string text) {
     next_is_literal_ = false;
 }
 
-// Replaces a part of the text, as a change that undo() reverts. Puts the cursor after `with`.
-// If the change has joined two cells there, for example a base and a combining mark, puts the
-// cursor at the end of the joined cell.
-void LineEditor::replace(std::size_t begin, std::size_t end, std::string_view with) {
-    if (std::string_view(text_).substr(begin, end - begin) == with) {
+// Replaces a part of the text, as a change that undo() reverts. Puts the cursor after
+// `new_text`. If the change has joined two cells there, for example a base and a combining
+// mark, puts the cursor at the end of the joined cell.
+void LineEditor::replace(std::size_t begin, std::size_t end, std::string_view new_text) {
+    if (std::string_view(text_).substr(begin, end - begin) == new_text) {
         cursor_ = end;
         return;
     }
     if (changes_.size() == max_changes) changes_.erase(changes_.begin());
-    changes_.push_back({begin, text_.substr(begin, end - begin), with.size()});
-    text_.replace(begin, end - begin, with);
-    cursor_ = begin + with.size();
+    changes_.push_back({begin, text_.substr(begin, end - begin), new_text.size()});
+    text_.replace(begin, end - begin, new_text);
+    cursor_ = begin + new_text.size();
     if (cursor_ > 0) cursor_ = next_cell(text_, previous_cell(text_, cursor_));
 }
 
@@ -147,7 +147,7 @@ void LineEditor::type(std::string_view bytes) {
     insert(bytes);
     if (previous_action_ != Action::type || begins_word || changes_.size() < 2) return;
     Change& previous = changes_[changes_.size() - 2];
-    if (previous.at + previous.inserted_size != at) return;
+    if (previous.begin + previous.inserted_size != at) return;
     previous.inserted_size += bytes.size();
     changes_.pop_back();
 }
@@ -157,35 +157,35 @@ void LineEditor::undo() {
     if (changes_.empty()) return;
     const Change change = std::move(changes_.back());
     changes_.pop_back();
-    text_.replace(change.at, change.inserted_size, change.removed);
-    cursor_ = change.at + change.removed.size();
+    text_.replace(change.begin, change.inserted_size, change.removed_text);
+    cursor_ = change.begin + change.removed_text.size();
 }
 
 // Consecutive kills become one text for ^Y. A kill of no text does not count.
 void LineEditor::kill(std::size_t begin, std::size_t end) {
     if (begin == end) return;
     last_action_ = Action::kill;
-    if (previous_action_ != Action::kill || killed_.empty()) {
-        if (killed_.size() == max_killed) killed_.pop_back();
-        killed_.emplace_front();
+    if (previous_action_ != Action::kill || killed_texts_.empty()) {
+        if (killed_texts_.size() == max_killed) killed_texts_.pop_back();
+        killed_texts_.emplace_front();
     }
-    std::string& killed = killed_.front();
-    killed.insert(end == cursor_ ? 0 : killed.size(), text_, begin, end - begin);
+    std::string& killed_text = killed_texts_.front();
+    killed_text.insert(end == cursor_ ? 0 : killed_text.size(), text_, begin, end - begin);
     replace(begin, end);
 }
 
 // Replaces the text from `begin` to the cursor with the latest killed text.
 void LineEditor::yank(std::size_t begin) {
     last_action_ = Action::yank;
-    yanked_at_ = begin;
-    if (!killed_.empty()) replace(begin, cursor_, killed_.front());
+    yank_begin_ = begin;
+    if (!killed_texts_.empty()) replace(begin, cursor_, killed_texts_.front());
 }
 
 // Replaces the yanked text with the text killed before it, and the oldest text with the newest.
 void LineEditor::yank_older() {
-    if (previous_action_ != Action::yank || killed_.empty()) return;
-    std::rotate(killed_.begin(), killed_.begin() + 1, killed_.end());
-    yank(yanked_at_);
+    if (previous_action_ != Action::yank || killed_texts_.empty()) return;
+    std::rotate(killed_texts_.begin(), killed_texts_.begin() + 1, killed_texts_.end());
+    yank(yank_begin_);
 }
 
 // Returns the beginning of the word around or before `at`. `is_part` decides which bytes
@@ -224,27 +224,28 @@ void LineEditor::transpose_words() {
 void LineEditor::swap_parts(std::size_t a, std::size_t a_end, std::size_t b,
                             std::size_t b_end) {
     if (a == a_end || b == b_end || a_end > b) return;
-    const std::string swapped = text_.substr(b, b_end - b) + text_.substr(a_end, b - a_end) +
-                                text_.substr(a, a_end - a);
-    replace(a, b_end, swapped);
+    const std::string text = text_.substr(b, b_end - b) + text_.substr(a_end, b - a_end) +
+                             text_.substr(a, a_end - a);
+    replace(a, b_end, text);
 }
 
 // Changes the case of the rest of the word at the cursor, or of the next word.
-void LineEditor::change_case(wint_t (*first)(wint_t), wint_t (*later)(wint_t)) {
+void LineEditor::change_case(wint_t (*first_case)(wint_t), wint_t (*rest_case)(wint_t)) {
     const std::size_t end = word_right(cursor_);
-    std::string changed;
-    bool begun = false;
+    std::string word;
+    bool has_begun = false;
     for (std::size_t at = cursor_; at < end;) {
         const CodePoint point = decode(text_, at);
         const std::size_t size = std::max<std::size_t>(point.size, 1);
         if (point.size == 0)
-            changed += text_[at];
+            word += text_[at];
         else
-            append_utf8(changed, static_cast<char32_t>((begun ? later : first)(point.value)));
-        begun = begun || is_word_character(text_[at]);
+            append_utf8(
+                word, static_cast<char32_t>((has_begun ? rest_case : first_case)(point.value)));
+        has_begun = has_begun || is_word_character(text_[at]);
         at += size;
     }
-    replace(cursor_, end, changed);
+    replace(cursor_, end, word);
 }
 
 // Returns the columns from first_visible_ to the cursor. Stops counting at `width`, so that a
@@ -268,10 +269,10 @@ void LineEditor::scroll_to_cursor(int width) {
     first_visible_ = cursor_;
     int space = width / 2;
     while (first_visible_ > 0) {
-        const std::size_t before = previous_cell(text_, first_visible_);
-        space -= display_width(std::string_view(text_).substr(before, first_visible_ - before));
+        const std::size_t begin = previous_cell(text_, first_visible_);
+        space -= display_width(std::string_view(text_).substr(begin, first_visible_ - begin));
         if (space < 0) break;
-        first_visible_ = before;
+        first_visible_ = begin;
     }
 }
 

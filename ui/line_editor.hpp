@@ -54,13 +54,13 @@ private:
     static const Binding<LineEditor> table[];
 
     struct Change {
-        std::size_t at;
-        std::string removed;
+        std::size_t begin;
+        std::string removed_text;
         std::size_t inserted_size;
     };
     enum class Action { other, type, kill, yank };
 
-    void replace(std::size_t begin, std::size_t end, std::string_view with = {});
+    void replace(std::size_t begin, std::size_t end, std::string_view new_text = {});
     void type(std::string_view bytes);
     void undo();
     void kill(std::size_t begin, std::size_t end);
@@ -69,7 +69,7 @@ private:
     void transpose();
     void transpose_words();
     void swap_parts(std::size_t a, std::size_t a_end, std::size_t b, std::size_t b_end);
-    void change_case(wint_t (*first)(wint_t), wint_t (*later)(wint_t));
+    void change_case(wint_t (*first_case)(wint_t), wint_t (*rest_case)(wint_t));
     std::size_t word_left(bool (*is_part)(char), std::size_t at) const;
     std::size_t word_right(std::size_t from) const;
     int columns_to_cursor(int width) const;
@@ -84,8 +84,8 @@ private:
     static constexpr std::size_t max_killed = 10;
 
     std::vector<Change> changes_;             // oldest first
-    std::deque<std::string> killed_;          // newest first
-    std::size_t yanked_at_ = 0;               // beginning of the last yank
+    std::deque<std::string> killed_texts_;    // newest first
+    std::size_t yank_begin_ = 0;              // beginning of the last yank
     Action last_action_ = Action::other;      // action of the last key
     Action previous_action_ = Action::other;  // action of the key before it
     bool next_is_literal_ = false;            // ^V was pressed

@@ -130,11 +130,11 @@ attr_t attributes_for(Style style, bool has_colors) {
 }
 
 void draw_row(int y, const Row& row, int width, bool has_colors) {
-    Row safe;  // escapes control characters, which curses would obey
-    for (const Span& span : row) append_escaped(safe, span.text, span.style);
-    truncate(safe, width);
+    Row visible_row;  // escapes control characters, which curses would obey
+    for (const Span& span : row) append_escaped(visible_row, span.text, span.style);
+    truncate(visible_row, width);
     ::move(y, 0);
-    for (const Span& span : safe) {
+    for (const Span& span : visible_row) {
         ::attrset(static_cast<int>(attributes_for(span.style, has_colors)));
         ::addstr(span.text.c_str());
     }
@@ -175,8 +175,8 @@ Terminal::Terminal(const termios& found_settings)
     has_colors_ = start_colors();
     modes_ = mode_sequences_for(control_sequence("cup"), control_sequence("smcup"));
     // Without the keypad's application mode, st sends F1 for Delete.
-    modes_.enable += control_sequence("smkx");
-    modes_.restore += control_sequence("rmkx");
+    modes_.enabling += control_sequence("smkx");
+    modes_.restoring += control_sequence("rmkx");
 }
 
 // Delegates, so that the object counts as constructed, and an exception from take_over() runs
@@ -213,8 +213,8 @@ bool Terminal::read_bytes() {
 
 std::optional<std::chrono::milliseconds> Terminal::key_timeout() const {
     if (!parser_.has_incomplete_key()) return std::nullopt;
-    const char* const given = std::getenv("ESCDELAY");
-    return std::chrono::milliseconds(given ? std::clamp(std::atoi(given), 0, 1000) : 25);
+    const char* const value = std::getenv("ESCDELAY");
+    return std::chrono::milliseconds(value ? std::clamp(std::atoi(value), 0, 1000) : 25);
 }
 
 bool Terminal::flush() {
@@ -264,11 +264,11 @@ std::string Terminal::take_drawing() {
 void Terminal::redraw() { ::clearok(curscr, TRUE); }
 
 void Terminal::resize() {
-    winsize found{};
-    ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &found);
+    winsize window{};
+    ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window);
     size_ = Size{};
-    if (found.ws_row > 0) size_.rows = std::min<int>(found.ws_row, max_dimension);
-    if (found.ws_col > 0) size_.columns = std::min<int>(found.ws_col, max_dimension);
+    if (window.ws_row > 0) size_.rows = std::min<int>(window.ws_row, max_dimension);
+    if (window.ws_col > 0) size_.columns = std::min<int>(window.ws_col, max_dimension);
     ::resize_term(size_.rows, size_.columns);
     redraw();
 }
@@ -297,7 +297,7 @@ void Terminal::leave_screen() {
     // program's end.
     if (!flush_in_time()) discard_output(output_.fd);
     pending_.clear();
-    pending_ += modes_.restore;
+    pending_ += modes_.restoring;
     ::endwin();
     pending_ += take_drawing();
     // Without an alternate screen, the shell's prompt appears on the last row.
@@ -320,15 +320,15 @@ bool Terminal::take_over() {
     // If the process was stopped without restore(), the current modes are our own. Saving them
     // would overwrite the user's modes.
     if (std::exchange(is_restored_, false)) {
-        pending_ += modes_.save;
+        pending_ += modes_.saving;
         // `crash_restore_` must exist before the terminal is changed for the first time.
-        std::string sequences = modes_.restore;
+        std::string sequences = modes_.restoring;
         for (const char* const capability : {"sgr0", "cnorm", "rmcup"})
             sequences += control_sequence(capability);
         crash_restore_.emplace(output_.fd, found_settings_, sequences + "\r\n");
     }
     if (!change_settings(drawing_settings_)) is_gone_ = true;
-    pending_ += modes_.enable;
+    pending_ += modes_.enabling;
     resize();
     return true;
 }

@@ -38,16 +38,16 @@ void discard_output(int fd) {
 }
 
 std::string control_sequence(const char* capability) {
-    static std::string collected;  // tputs() passes no context to its callback
-    collected.clear();
-    const char* const string = ::tigetstr(capability);
-    const bool is_known = string != nullptr && string != reinterpret_cast<const char*>(-1);
+    static std::string sequence;  // tputs() passes no context to its callback
+    sequence.clear();
+    const char* const pattern = ::tigetstr(capability);
+    const bool is_known = pattern != nullptr && pattern != reinterpret_cast<const char*>(-1);
     if (is_known)
-        ::tputs(string, 1, [](int c) {
-            collected += static_cast<char>(c);
+        ::tputs(pattern, 1, [](int c) {
+            sequence += static_cast<char>(c);
             return c;
         });
-    return collected;
+    return sequence;
 }
 
 std::string terminal_trouble() {
@@ -68,27 +68,27 @@ ModeSequences mode_sequences_for(std::string_view cup, std::string_view smcup) {
     const std::string paste_off = "\x1b[?2004l";
     ModeSequences modes;
     if (!cup.starts_with("\x1b[")) return modes;
-    modes.enable = "\x1b[?2004h";
-    modes.restore = paste_off;
+    modes.enabling = "\x1b[?2004h";
+    modes.restoring = paste_off;
     if (smcup.find("\x1b[?") == smcup.npos) return modes;
     // Ends a truncated sequence.
     const std::string cancel = "\x18";
     // Switches the wheel's mode on before restoring it, because "on" is the default of
     // terminals that know the mode but can't restore it.
     const std::string wheel_back = "\x1b[?1007h\x1b[?1007r";
-    modes.save = "\x1b[?1007s";
-    modes.enable += "\x1b[?1007l";
+    modes.saving = "\x1b[?1007s";
+    modes.enabling += "\x1b[?1007l";
     modes.frame_begin = "\x1b[?2026h";
     modes.frame_end = "\x1b[?2026l";
-    modes.restore = cancel + modes.frame_end + wheel_back + paste_off;
+    modes.restoring = cancel + modes.frame_end + wheel_back + paste_off;
     return modes;
 }
 
 std::string clipboard_sequence(std::string_view text) {
     if (text.size() > max_clipboard_text) return {};  // printable() never shortens a text
-    const std::string shown = printable(text);
-    if (shown.size() > max_clipboard_text) return {};
-    return "\x1b]52;c;" + base64(shown) + "\x1b\\";
+    const std::string visible_text = printable(text);
+    if (visible_text.size() > max_clipboard_text) return {};
+    return "\x1b]52;c;" + base64(visible_text) + "\x1b\\";
 }
 
 namespace {
@@ -96,7 +96,7 @@ namespace {
 // Everything that the handler needs, prepared in advance because the handler must not
 // allocate.
 struct State {
-    struct sigaction found[UI_SIGNALS];  // the actions to reinstate
+    struct sigaction previous_actions[UI_SIGNALS];  // the actions to reinstate
     bool is_caught[UI_SIGNALS];
     termios settings;
     int output;
@@ -107,7 +107,7 @@ struct State {
 void reinstate_signals() {
     for (int number = 1; number < UI_SIGNALS; ++number) {
         if (std::exchange(state.is_caught[number], false))
-            ::sigaction(number, &state.found[number], nullptr);
+            ::sigaction(number, &state.previous_actions[number], nullptr);
     }
 }
 
@@ -132,20 +132,20 @@ void on_fatal_signal(int number) {
     ::raise(number);
 }
 
-bool is_fatal(int number, const struct sigaction& found) {
+bool is_fatal(int number, const struct sigaction& previous) {
     const auto is_any_of = [number](std::initializer_list<int> numbers) {
         return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
     };
     const bool is_fault = is_any_of({SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL});
-    if (found.sa_flags & SA_SIGINFO) return is_fault;
-    if (found.sa_handler != SIG_DFL) return found.sa_handler != SIG_IGN && is_fault;
+    if (previous.sa_flags & SA_SIGINFO) return is_fault;
+    if (previous.sa_handler != SIG_DFL) return previous.sa_handler != SIG_IGN && is_fault;
     return !is_any_of({SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH});
 }
 
 // sigaction() refuses signals that can't be caught or that the C library reserves.
 void catch_signal(int number) {
-    struct sigaction& found = state.found[number];
-    if (::sigaction(number, nullptr, &found) != 0 || !is_fatal(number, found)) return;
+    struct sigaction& previous = state.previous_actions[number];
+    if (::sigaction(number, nullptr, &previous) != 0 || !is_fatal(number, previous)) return;
     struct sigaction action {};
     action.sa_handler = on_fatal_signal;
     action.sa_flags = SA_ONSTACK;
@@ -157,9 +157,9 @@ void catch_signal(int number) {
 // be full when SIGSEGV arrives.
 void provide_signal_stack() {
     static char stack[64 * 1024];
-    stack_t found{};
-    ::sigaltstack(nullptr, &found);
-    if (!(found.ss_flags & SS_DISABLE)) return;
+    stack_t current{};
+    ::sigaltstack(nullptr, &current);
+    if (!(current.ss_flags & SS_DISABLE)) return;
     stack_t own{};  // the order of its members differs between systems
     own.ss_sp = stack;
     own.ss_size = sizeof stack;

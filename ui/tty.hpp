@@ -38,13 +38,13 @@ std::string terminal_trouble();
 // and a VT100. If smcup also contains CSI ?, as for xterm, its descendants, tmux and screen,
 // everything is sent. A sequence is empty if the terminal must not receive it.
 struct ModeSequences {
-    std::string save;  // saves the wheel's mode, for `restore`; send it before `enable`
+    std::string saving;  // saves the wheel's mode, for `restoring`; send it before `enabling`
     // Turns bracketed paste on. Also stops the mouse wheel from sending arrow keys, as it does
     // by default on the alternate screen: arrow keys would put older lines into the input line.
-    std::string enable;
+    std::string enabling;
     // Restores all of these modes in any state of the terminal, even within a frame or after a
     // truncated sequence.
-    std::string restore;
+    std::string restoring;
     // Enclose a frame in synchronized output, so that the terminal shows it as a whole.
     std::string frame_begin;
     std::string frame_end;

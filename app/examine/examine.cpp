@@ -50,7 +50,7 @@ struct Failed {
 struct Stopped {};
 
 bool carries_stream(const Session::Options& options) {
-    return !options.endpoint.udp && !options.websocket;
+    return !options.endpoint.is_udp && !options.websocket;
 }
 
 // Returns options for connections that report all bytes as they are. Their sessions expect no
@@ -483,7 +483,10 @@ constexpr Check all_checks[] = {
 
 std::vector<Check> checks_of(const Session::Options& target) {
     const Framing& framing = *target.framing;
-    unsigned kind = target.endpoint.udp ? udp : target.websocket ? ws : target.tls ? tls : tcp;
+    unsigned kind = target.endpoint.is_udp ? udp
+                    : target.websocket     ? ws
+                    : target.tls           ? tls
+                                           : tcp;
     if (framing.has_length() && carries_stream(target)) kind |= sized;
     if (framing.replies_framed()) kind |= frames;
     if (framing.max_payload() > 70'000) kind |= longs;

@@ -576,7 +576,8 @@ End Session::explained_end(End end) const {
     if (!has_client_left && !(ends_connection && (is_early || has_closed_first))) return end;
     const std::size_t replies = progress_.replies;
     const bool is_announced = is_open && replies > 0 && oldest == 0;
-    const bool is_clean = has_client_left || (is_announced && !options_->retry_after_answers);
+    const bool is_clean =
+        has_client_left || (is_announced && !options_->may_retry_after_answers);
     end = {is_clean ? Reason::clean : Reason::closed_early, By::peer, "closed the connection"};
     if (listens) return end;
     if (in_flight() == 0)

@@ -119,7 +119,7 @@ public:
     std::size_t pending() const { return stream_ ? stream_->pending() : 0; }  // bytes to write
     // Returns true with datagrams, whose order and arrival are not certain. The peer cannot
     // slow us down, and messages beyond the capacity of the peer or the path are lost.
-    bool lossy() const { return options_->endpoint.udp; }
+    bool lossy() const { return options_->endpoint.is_udp; }
     // Facts about the current connection, or the last one. tls() is null without TLS, and
     // websocket() is null without WebSocket.
     const bufio::Address& address() const { return facts_.address; }  // the peer's

@@ -10,7 +10,7 @@ using bufio::Reason;
 std::string SessionOptions::target() const {
     const char* scheme = tls ? "tls://" : "tcp://";
     if (websocket) scheme = tls ? "wss://" : "ws://";
-    if (endpoint.udp) scheme = "udp://";
+    if (endpoint.is_udp) scheme = "udp://";
     if (!endpoint.path.empty()) scheme = "unix:";
     return scheme + endpoint.text() + (websocket ? websocket->path : "");
 }

@@ -79,7 +79,7 @@ struct SessionOptions {
     static constexpr unsigned forever = std::numeric_limits<unsigned>::max();
     // If false, a server may close gracefully once it has answered all messages, at least one,
     // as after QUIT. The end is then clean, and no retry follows.
-    bool retry_after_answers = true;
+    bool may_retry_after_answers = true;
     ev::Duration retry_delay = std::chrono::milliseconds(500);  // see retry_wait()
     // Seed for the random waits between attempts; unset for a random seed in each session.
     std::optional<unsigned> retry_seed = {};

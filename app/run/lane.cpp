@@ -59,7 +59,7 @@ std::string reply_problem(const Event& event, const Session::Options& options) {
     const Message& message = event.message;
     const Reply& reply = event.reply;
     if (event.fate == Fate::stale) return stale_text(reply.payload);
-    if (event.fate == Fate::duplicate && !options.endpoint.udp)
+    if (event.fate == Fate::duplicate && !options.endpoint.is_udp)
         return "the server sent a duplicate reply";
     if (!has_message(event.fate) || !has_reply(event.fate)) return "";
     const std::string which = "reply " + std::to_string(message.id);
@@ -419,7 +419,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       open_timer_(loop, [this] { open_due(); }),
       step_timer_(loop, [this] { step(); }),
       phase_timer_(loop, [this] { time_up(); }) {
-    results_.uses_datagrams = options.session.endpoint.udp;
+    results_.uses_datagrams = options.session.endpoint.is_udp;
     results_.is_probe = options.probe;
     if (options.samples_from) results_.samples.emplace(*options.samples_from);
     if (options.pace && options.pace->climbs())

@@ -206,7 +206,7 @@ void Reporter::print(const Event& event) {
     const bool is_as_read = is_unframed() && !is_load();
     if (!prints_replies() || !has_reply(event.fate)) return;
     if (is_as_read != (event.fate == Fate::read)) return;
-    if (event.fate == Fate::duplicate && run_.session.endpoint.udp) return;
+    if (event.fate == Fate::duplicate && run_.session.endpoint.is_udp) return;
     if (options_.form == Form::hex)
         return output_.append(payload.empty() ? ui::hex_row("", 0) + "\n"
                                               : hex_lines("", payload));

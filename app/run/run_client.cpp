@@ -279,7 +279,7 @@ int RunClient::report() {
 SandboxRules rules_to_connect(const bufio::Endpoint& endpoint) {
     constexpr std::uint16_t dns_port = 53;  // long answers arrive over TCP
     SandboxRules rules{.connect_ports = {dns_port}};
-    if (endpoint.udp || !endpoint.path.empty()) return rules;
+    if (endpoint.is_udp || !endpoint.path.empty()) return rules;
     rules.connect_ports.push_back(tcp_port(endpoint.dialed().service));
     const bool is_any_port = endpoint.source_port.empty();
     if (!is_any_port || !endpoint.source_host.empty())

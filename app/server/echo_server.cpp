@@ -363,7 +363,7 @@ std::unique_ptr<EchoServer> start_own_server(ev::Loop& loop, bufio::Endpoint& en
     auto server = std::make_unique<EchoServer>(loop, std::move(options), [](auto&, auto&) {});
     const bufio::Address& any_port = found.addresses.front();
     const bufio::Address& bound =
-        endpoint.udp ? server->listen_datagrams(any_port) : server->listen(any_port);
+        endpoint.is_udp ? server->listen_datagrams(any_port) : server->listen(any_port);
     endpoint.service = std::to_string(bound.port());
     return server;
 }

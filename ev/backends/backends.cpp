@@ -64,30 +64,30 @@ constexpr std::pair<Events, char> letters[] = {
     {readable, 'r'}, {writable, 'w'}, {hangup, 'h'}, {error, 'e'}};
 
 // After a turn with events, the next event is often ready already. Looking without sleeping
-// then saves the kernel from adding and removing a wait-queue hook for every descriptor. Looks
-// that find nothing become rarer, so that they do not slow ping-pong traffic.
+// then saves the kernel from adding and removing a wait-queue hook for every descriptor. After
+// looks that find nothing, looks become rarer, so that they do not slow ping-pong traffic.
 class LookBackend final : public Backend {
 public:
-    LookBackend(std::unique_ptr<Backend> inner, bool traces)
-        : inner_(std::move(inner)), traces_(traces) {}
+    LookBackend(std::unique_ptr<Backend> inner, bool is_tracing)
+        : inner_(std::move(inner)), is_tracing_(is_tracing) {}
 
     void set(Registration& registration, Events interest) override {
         inner_->set(registration, interest);
     }
 
     void wait(Duration max_wait, std::vector<Readiness>& ready) override {
-        const auto start = traces_ ? Clock::now() : Time();
+        const auto start = is_tracing_ ? Clock::now() : Time();
         look_and_sleep(max_wait, ready);
-        if (traces_) trace(Clock::now() - start, ready);
+        if (is_tracing_) trace(Clock::now() - start, ready);
     }
 
 private:
     void look_and_sleep(Duration max_wait, std::vector<Readiness>& ready) {
         if (max_wait <= max_wait.zero()) return inner_->wait(max_wait, ready);
-        if (last_turn_had_events_ && ++turns_since_look_ >= interval_) {
+        if (last_turn_had_events_ && ++turns_since_look_ >= look_interval_) {
             inner_->wait(Duration::zero(), ready);
             turns_since_look_ = 0;
-            interval_ = ready.empty() ? std::min(2 * interval_, 16U) : 1;
+            look_interval_ = ready.empty() ? std::min(2 * look_interval_, 16U) : 1;
             if (!ready.empty()) return;
         }
         inner_->wait(max_wait, ready);
@@ -106,17 +106,17 @@ private:
     }
 
     const std::unique_ptr<Backend> inner_;
-    const bool traces_;
+    const bool is_tracing_;
     bool last_turn_had_events_ = false;
-    unsigned interval_ = 1;  // turns with events per look
+    unsigned look_interval_ = 1;  // turns with events per look
     unsigned turns_since_look_ = 0;
     unsigned long traced_turns_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner, bool traces) {
-    return std::make_unique<LookBackend>(std::move(inner), traces);
+std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner, bool is_tracing) {
+    return std::make_unique<LookBackend>(std::move(inner), is_tracing);
 }
 
 std::string_view backend_names() {

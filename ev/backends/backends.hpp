@@ -13,9 +13,10 @@ std::unique_ptr<Backend> make_epoll_backend();
 std::unique_ptr<Backend> make_auto_backend();
 
 // Returns a backend that, if the last turn had events, may look once without sleeping before
-// `inner` sleeps. With `traces`, each wait writes a line to standard error: the wait's number
-// and time, and the ready descriptors (r: readable, w: writable, h: hang-up, e: error).
-std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner, bool traces = false);
+// `inner` sleeps. With `is_tracing`, each wait writes a line to standard error: its number, its
+// duration, and the ready descriptors (r: readable, w: writable, h: hang-up, e: error).
+std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner,
+                                           bool is_tracing = false);
 
 bool is_ready_now(int fd, Events events);  // also true for an error
 

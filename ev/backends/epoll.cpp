@@ -75,10 +75,10 @@ private:
         if (is_new && epoll_events_.size() <= registrations_.size())
             epoll_events_.resize(2 * registrations_.size() + 1);
         if (!is_open()) return Backend::update_kernel(registration, interest);
-        const auto same = [&](const Readiness& ready) {
+        const auto is_same = [&](const Readiness& ready) {
             return ready.registration == &registration;
         };
-        const bool was_refused = std::erase_if(refused_, same) > 0;
+        const bool was_refused = std::erase_if(refused_, is_same) > 0;
         if (interest != none)
             register_interest(is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, registration, interest);
         else if (!was_refused)

@@ -1,4 +1,4 @@
-// One object per thread. The first uses the owner's loop, and each other its own thread's loop.
+// One object per thread. The first uses the owner's loop, the others their own threads' loops.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -60,10 +60,10 @@ public:
     void gather(std::function<Sum(const T&)> take, std::function<void(const Sum&)> done) {
         auto sum = std::make_shared<Sum>(take(*first_));
         if (workers_.empty()) return done(*sum);
-        auto left = std::make_shared<std::size_t>(workers_.size());
-        const auto add = [sum, left, done = std::move(done)](const Sum& value) {
+        auto remaining = std::make_shared<std::size_t>(workers_.size());
+        const auto add = [sum, remaining, done = std::move(done)](const Sum& value) {
             sum->add(value);
-            if (--*left == 0) done(*sum);
+            if (--*remaining == 0) done(*sum);
         };
         for (const auto& worker : workers_)
             worker->thread.post([this, take, add, &object = *worker->object] {

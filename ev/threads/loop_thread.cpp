@@ -41,16 +41,16 @@ Mailbox::Mailbox(Loop& loop)
       }) {}
 
 void Mailbox::post(Task task) {
-    Prepared one;
-    one.push_back(std::move(task));
-    post(std::move(one));
+    TaskList tasks;
+    tasks.push_back(std::move(task));
+    post(std::move(tasks));
 }
 
-void Mailbox::post(Prepared prepared) noexcept {
-    if (prepared.empty()) return;
+void Mailbox::post(TaskList tasks) noexcept {
+    if (tasks.empty()) return;
     const std::lock_guard lock(mutex_);
     if (tasks_.empty()) pipe_.wake();
-    tasks_.splice(tasks_.end(), prepared);
+    tasks_.splice(tasks_.end(), tasks);
 }
 
 // The byte stays in the pipe while tasks are left, so that the next turn does not sleep.

@@ -40,8 +40,8 @@ private:
     Loop loop_;
     Mailbox mailbox_{loop_};
     // Allocated in advance, so that posting can't fail for lack of memory.
-    Mailbox::Prepared stop_task_;
-    Mailbox::Prepared report_task_;
+    Mailbox::TaskList stop_task_;
+    Mailbox::TaskList report_task_;
     std::shared_ptr<std::exception_ptr> failure_;  // rethrown by the task in report_task_
     std::thread thread_;
 };

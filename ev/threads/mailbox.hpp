@@ -22,15 +22,15 @@ public:
     explicit Mailbox(Loop& loop);
 
     void post(Task task);              // may be called from any thread
-    using Prepared = std::list<Task>;  // made in advance, so that posting allocates nothing
-    void post(Prepared prepared) noexcept;
+    using TaskList = std::list<Task>;  // made in advance, so that posting allocates nothing
+    void post(TaskList tasks) noexcept;
 
 private:
     Task take();
 
     Pipe pipe_;  // not empty while there are tasks
     std::mutex mutex_;
-    std::list<Task> tasks_;
+    TaskList tasks_;
     Watch watch_;
 };
 

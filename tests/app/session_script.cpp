@@ -171,7 +171,7 @@ void SessionScript::add_options() {
                                              : static_cast<unsigned>(std::stoul(count));
     });
     setting("no retry after answers",
-            [this](const std::string&) { options.retry_after_answers = false; });
+            [this](const std::string&) { options.may_retry_after_answers = false; });
     setting("--max-frame",
             [this](const std::string& size) { options.max_frame = std::stoul(size); });
     setting("--expect", [this](const std::string& name) {
@@ -185,7 +185,7 @@ void SessionScript::add_options() {
     setting("--numbered", [this](const std::string&) { options.numbered = true; });
     setting("-k", [this](const std::string&) {
         bufio::TlsClientOptions unverified;
-        unverified.verify = false;
+        unverified.must_verify = false;
         options.tls = bufio::TlsContext::client(unverified);
     });
     setting("--tls", [this](const std::string&) {
@@ -206,7 +206,7 @@ void SessionScript::add_targets() {
     on("TLS server cuts", [this](const std::string&) { tls_server_->cut(); });
     setting("over datagrams", [this](const std::string&) {
         peer = std::make_unique<DatagramPeer>(loop);
-        options.endpoint.udp = true;
+        options.endpoint.is_udp = true;
         options.framing = yodel::datagram_framing();
     });
     setting("listening", [this](const std::string&) {

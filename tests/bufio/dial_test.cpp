@@ -95,7 +95,7 @@ TEST_CASE("dialing alternates the families, beginning with the first address's, 
             return ENETUNREACH;
         };
         Endpoint endpoint = to("service.example", 7);
-        endpoint.udp = row.udp;
+        endpoint.is_udp = row.udp;
         endpoint.known_addresses = std::make_shared<const std::vector<Address>>(found);
         Dial(endpoint).wait();
         CHECK(tried == row.tried);
@@ -107,7 +107,7 @@ TEST_CASE("dialing connects to an address or a name, and reports the time taken"
     const Fd listening = listen_somewhere(where);
     Endpoint endpoint = to(GENERATE("127.0.0.1", "localhost"), where.port());
     endpoint.family = AF_INET;
-    endpoint.udp = GENERATE(false, true);
+    endpoint.is_udp = GENERATE(false, true);
     Dial dial(endpoint);
     CHECK(dial.calls == 0);
     CHECK(dial.dialer->phase() == "resolving");
@@ -274,7 +274,8 @@ TEST_CASE("reports why it can't dial") {
     const std::string local = "127.0.0.1";
     Faults faults;
     faults.resolve = [](const std::string&) { return std::vector<Address>{}; };
-    Endpoint from_free_port{.host = local, .service = port, .udp = true, .source_host = local};
+    Endpoint from_free_port{
+        .host = local, .service = port, .is_udp = true, .source_host = local};
     from_free_port.source_port = free_port;
     Dial first(from_free_port);
     REQUIRE(first.wait().socket);
@@ -310,7 +311,7 @@ TEST_CASE("reports why it can't dial") {
         {connect, "it is not a socket", std::filesystem::temp_directory_path(), ""},
     };
     for (const auto& row : rows) {
-        Endpoint endpoint{.family = row.family, .numeric = row.numeric, .udp = row.udp};
+        Endpoint endpoint{.family = row.family, .is_numeric = row.numeric, .is_udp = row.udp};
         (row.host[0] == '/' ? endpoint.path : endpoint.host) = row.host;
         endpoint.service = row.service;
         endpoint.source_host = row.source_host;
@@ -337,7 +338,7 @@ TEST_CASE("reports a lack of source ports") {
         Faults faults;
         faults.connect = [&](const Address&) { return row.code; };
         Endpoint endpoint = to("127.0.0.1", 7);
-        endpoint.udp = row.udp;
+        endpoint.is_udp = row.udp;
         Dial dial(endpoint);
         const std::size_t ports = row.counted ? ephemeral_port_count() : 0;
         CHECK(dial.wait().end.text() ==
@@ -399,7 +400,7 @@ TEST_CASE(
     "localhost is resolved without the resolver, and is the loopback also for listening") {
     Endpoint endpoint = to("localhost", 7);
     endpoint.family = AF_INET;
-    endpoint.passive = true;
+    endpoint.is_passive = true;
     CHECK(texts(bufio::resolve_without_network(endpoint).addresses) == texts({loopback(7)}));
     endpoint.host.clear();
     const auto any = bufio::resolve_without_network(endpoint).addresses;

@@ -240,7 +240,7 @@ TEST_CASE("counts whole days until or since the end of a certificate") {
                 {240, 0, false},
                 {day + 240, 1, false}};
     TlsClientOptions options = trusting();
-    options.verify = false;
+    options.must_verify = false;
     for (const auto& row : rows) {
         CAPTURE(row.until);
         const Identity identity =
@@ -263,7 +263,7 @@ TEST_CASE("a chain with an intermediate authority is accepted") {
 
 TEST_CASE("reports a certificate accepted without verification as unverified") {
     TlsClientOptions options = trusting();
-    options.verify = false;
+    options.must_verify = false;
     const Outcome outcome =
         talk(TlsContext::client(options), server_of(world().files.make("localhost", {})));
     CHECK_FALSE(outcome.end);
@@ -284,7 +284,7 @@ TEST_CASE("refuses any key but the pinned one, whatever else would be accepted")
     const Identity own = world().files.make("localhost", {});
     TlsClientOptions options = trusting();
     options.pins = {server_of(own).pin()};
-    options.verify = GENERATE(true, false);
+    options.must_verify = GENERATE(true, false);
     options.max_version = GENERATE(tls12, tls13);
     const TlsContext client = TlsContext::client(options);
     const TlsContext server = server_of(world().server);
@@ -404,7 +404,7 @@ TEST_CASE("reads the system's bundle only if a chain needs it") {
                 {"with its issuer in the directory", leaf, middle, {}, true},
                 {"with the chain to the directory", sent, w.ca, {}, false},
                 {"missing from the directory", sent, w.stranger, {}, true},
-                {"not verified", sent, w.stranger, {.verify = false}, false},
+                {"not verified", sent, w.stranger, {.must_verify = false}, false},
                 {"pinned", sent, w.stranger, {.pins = {pin}}, false},
                 {"with its own authority", sent, w.stranger, trusting(), false}};
     for (const auto& row : rows) {

@@ -411,7 +411,7 @@ TEST_CASE("the next connections to the same host resume the TLS session", "[tls]
         for (const TlsVersion version : {tls12, tls13}) {
             CAPTURE(row.allowed, row.certified, version == tls12);
             TlsClientOptions options = row.certified ? certified(version) : trusting(version);
-            options.resume = row.allowed;
+            options.may_resume = row.allowed;
             const TlsContext client = TlsContext::client(options);
             const TlsContext server =
                 server_of(world().server, row.certified ? world().ca.certificate : "");

@@ -27,7 +27,7 @@ void check(const ClientOptions& options) {
     bufio::Endpoint endpoint = options.run.session.endpoint;
     assert(!endpoint.path.empty() || !endpoint.service.empty());
     assert(!endpoint.text().empty());
-    endpoint.numeric = true;  // no name is looked up
+    endpoint.is_numeric = true;  // no name is looked up
     const bufio::LookupResult found = bufio::resolve_without_network(endpoint);
     assert(found.addresses.empty() != found.error.empty());
     for (const bufio::Address& address : found.addresses) assert(!address.text().empty());

@@ -31,7 +31,7 @@ inline std::string own_host() {
 
 inline bufio::Endpoint endpoint_of(const Plan& plan, std::string path) {
     bufio::Endpoint endpoint;
-    endpoint.udp = plan.carrier == Carrier::datagrams;
+    endpoint.is_udp = plan.carrier == Carrier::datagrams;
     if (plan.carrier == Carrier::path) {
         endpoint.path = std::move(path);
     } else {

@@ -56,9 +56,9 @@ TEST_CASE("a terminal gets the modes that its family knows, and restoring undoes
     };
     for (const auto& [cup, smcup, modes] : rows) {
         const ModeSequences found = mode_sequences_for(cup, smcup);
-        CHECK(found.save == modes.save);
-        CHECK(found.enable == modes.enable);
-        CHECK(found.restore == modes.restore);
+        CHECK(found.saving == modes.saving);
+        CHECK(found.enabling == modes.enabling);
+        CHECK(found.restoring == modes.restoring);
         CHECK(found.frame_begin == modes.frame_begin);
         CHECK(found.frame_end == modes.frame_end);
         CHECK(found.can_hide_text() == !smcup.empty());

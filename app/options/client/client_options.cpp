@@ -87,7 +87,7 @@ void set_target(ClientOptions& options, const char* compare_hint) {
         (words.size() == 2 || (words.size() == 1 && words[0].find(':') != std::string::npos)))
         throw UsageError(compare_hint);
     if (!words.empty()) throw UsageError("unexpected argument " + in_quotes(words[0]));
-    endpoint.udp = line.has("udp");
+    endpoint.is_udp = line.has("udp");
     endpoint.host = target.host;
     endpoint.service = target.service;
     if (line.has("ws://")) {
@@ -101,7 +101,7 @@ void set_target(ClientOptions& options, const char* compare_hint) {
     if (!listens) return;
     // Messages from a client answer nothing, so no reply is expected.
     session.expect = Expect::none;
-    endpoint.passive = true;
+    endpoint.is_passive = true;
     if (endpoint.host.empty() && endpoint.path.empty())
         endpoint.host = endpoint.family == AF_INET6 ? "::1" : "127.0.0.1";
 }
@@ -116,13 +116,14 @@ void add_meanings(ClientOptions& options) {
     const std::string given = line.written("framing C");
     if (session.starttls && given.empty() && !framing_of(*session.starttls)->can_echo())
         session.framing = framing_of(*session.starttls);
-    if (session.endpoint.udp && !given.empty() && session.framing->has_frames())
+    if (session.endpoint.is_udp && !given.empty() && session.framing->has_frames())
         line.given.push_back({given, "", "udp, because each datagram is one message"});
-    if (session.endpoint.udp) session.framing = datagram_framing();
+    if (session.endpoint.is_udp) session.framing = datagram_framing();
     if (session.websocket) session.framing = websocket_framing();
     const Framing& framing = *session.framing;
-    if (!framing.can_echo() && session.endpoint.passive) session.framing = find_framing("crlf");
-    if (!framing.can_echo() && !session.endpoint.passive && !line.has("expect"))
+    if (!framing.can_echo() && session.endpoint.is_passive)
+        session.framing = find_framing("crlf");
+    if (!framing.can_echo() && !session.endpoint.is_passive && !line.has("expect"))
         session.expect = Expect::any;
     // Adds the settings that exclude options, as if the settings were options themselves. A row
     // has a text for errors, names, and what the setting excludes.
@@ -157,7 +158,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
         {"-4", "use only IPv4, or IPv6 with -6; -n skips look-ups",
          set(endpoint.family, AF_INET), "unixsock"},
         {"-6", "", set(endpoint.family, AF_INET6), "4 unixsock"},
-        {"-n", "", into(endpoint.numeric), "unixsock"},
+        {"-n", "", into(endpoint.is_numeric), "unixsock"},
         {"-s, --source=ADDR", "connect from this address",
          into(endpoint.source_host, source_address_value), "unixsock listen"},
         {"-p, --source-port=PORT", "connect from this port",
@@ -204,8 +205,8 @@ std::vector<Option> tls_options(ClientOptions& to) {
              into(tls.ca_file), "udp listen", "tls"},
             {"--pinnedpubkey=PIN", "trust only this public key, sha256//BASE64",
              add_to(tls.pins, pin_value), "udp listen", "tls"},
-            {"-k, --insecure", "accept any certificate", set(tls.verify, false), "udp listen",
-             "tls"}};
+            {"-k, --insecure", "accept any certificate", set(tls.must_verify, false),
+             "udp listen", "tls"}};
 }
 
 std::vector<Option> message_options(ClientOptions& to) {
@@ -269,7 +270,7 @@ void complete_client_options(ClientOptions& options, const char* compare_hint) {
     }
     const bufio::Endpoint dialed = run.session.endpoint.dialed();
     check_family(dialed.family, dialed.host);
-    if (dialed.numeric && !dialed.host.empty() && numeric_family(dialed.host) == AF_UNSPEC)
+    if (dialed.is_numeric && !dialed.host.empty() && numeric_family(dialed.host) == AF_UNSPEC)
         throw UsageError("-n: " + in_quotes(dialed.host) + " is not a numeric address");
     const std::string& source = dialed.source_host;
     check_family(numeric_family(source), dialed.host, "-s " + source);

@@ -153,7 +153,7 @@ std::vector<Option> load_table(LoadOptions& to) {
         {"--start-at=TIME|+D", "send the first message at this time, in UTC",
          into(to.start_at, start_time_value), "z"},
         {"--no-sessionid", "do not resume TLS sessions; use full handshakes",
-         set(to.tls.resume, false), "udp", "tls"},
+         set(to.tls.may_resume, false), "udp", "tls"},
         {"Messages of the load:"}};
     const std::vector<Option> rest = {
         {"--window=N", "maximum messages in flight on a connection (1)",

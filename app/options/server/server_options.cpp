@@ -38,7 +38,7 @@ std::vector<Option> server_table(ServerOptions& to) {
         {"-4", "use IPv4 only", set(to.family, AF_INET)},
         {"-6", "use IPv6 only", set(to.family, AF_INET6), "4"},
         {"-U, --unixsock=PATH", "also listen on this Unix-domain socket",
-         [&](auto& text) { to.endpoints.push_back({.path = text, .passive = true}); }},
+         [&](auto& text) { to.endpoints.push_back({.path = text, .is_passive = true}); }},
         {"-u, --udp",
          "also answer datagrams (UDP) on each port",
          {},
@@ -113,7 +113,7 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
         options.endpoints.push_back({.host = target.host.empty() ? loopback : target.host,
                                      .service = target.service,
                                      .family = options.family,
-                                     .passive = true});
+                                     .is_passive = true});
     }
     if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
     options.line.check();

@@ -41,7 +41,7 @@ std::string plan_of(const YodelOptions& options) {
     if (run.length) text += ", for " + duration_text(*run.length);
     if (options.uses_tls()) text += ", TLS";
     if (options.has_own_server()) text += ", own server";
-    if (run.session.endpoint.passive) text += ", listening on " + run.session.endpoint.host;
+    if (run.session.endpoint.is_passive) text += ", listening on " + run.session.endpoint.host;
     return text + forms[static_cast<int>(options.report.form)];
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("the options of connections set their values") {
     CHECK(tcp.run.session.retries == Session::forever);
     CHECK(tcp.run.session.reply_timeout == 200ms);
     CHECK_FALSE(tcp.run.session.idle_timeout);
-    CHECK_FALSE(tcp.tls.verify);
+    CHECK_FALSE(tcp.tls.must_verify);
     CHECK(tcp.tls.alpn == std::vector<std::string>{"a", "b"});
     const auto host = [](const std::string& line) {
         return parse_by(parse_yodel_options, line).run.session.websocket->host;
@@ -261,7 +261,7 @@ TEST_CASE("the options of a load set their values") {
     CHECK(options.run.churn == 9u);
     CHECK_FALSE(options.run.lifetime);
     CHECK(options.start_at > std::chrono::system_clock::now());
-    CHECK_FALSE(options.tls.resume);
+    CHECK_FALSE(options.tls.may_resume);
     const LoadOptions timed = parse("--churn 9 --churn 2.5s h:7");
     CHECK(timed.run.churn == 0);
     CHECK(timed.run.lifetime == 2500ms);

@@ -47,7 +47,7 @@ TEST_CASE("options may follow other words, up to --, and words after help are no
     const auto parse = [](const std::string& line) {
         return test::parse_by(parse_yodel_options, line);
     };
-    CHECK(parse("::1 -n 7 -vCx").run.session.endpoint.numeric);
+    CHECK(parse("::1 -n 7 -vCx").run.session.endpoint.is_numeric);
     for (const char* words : {"-W2 h 7", "-vW 2 h 7", "--reply-timeout=2 h 7"})
         CHECK(parse(words).run.session.reply_timeout == 2s);
     CHECK(parse("-- -h 7").run.session.endpoint.host == "-h");

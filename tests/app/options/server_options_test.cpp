@@ -24,7 +24,7 @@ TEST_CASE("the options of the server set their values") {
         parse("-u -v --drop 10% --delay 2s~1s --seed 0 --idle-timeout 0 1 [::]:2");
     CHECK(options.endpoints.at(0).text() == "127.0.0.1:1");
     CHECK(options.endpoints.at(1).text() == "[::]:2");
-    CHECK(options.endpoints.at(1).passive);
+    CHECK(options.endpoints.at(1).is_passive);
     CHECK(options.server.verbose);
     CHECK(options.server.faults.drop == 0.1);
     CHECK(options.server.faults.delay == 2s);
@@ -37,7 +37,7 @@ TEST_CASE("the options of the server set their values") {
     CHECK(parse("-6 7").endpoints.at(0).host == "::1");
     CHECK(parse("-6 [::]:7").endpoints.at(0).host == "::");
     CHECK(parse("-4 7").endpoints.at(0).family == AF_INET);
-    CHECK(parse("-U p").endpoints.at(0).passive);
+    CHECK(parse("-U p").endpoints.at(0).is_passive);
     CHECK(parse("-hX").line.has("help"));
     CHECK(parse("--version --nonsense").line.has("version"));
 }

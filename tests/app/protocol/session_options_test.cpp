@@ -47,7 +47,7 @@ TEST_CASE("a target is named with its scheme and path") {
     CHECK(options.target() == "tls://[::1]:7");
     CHECK(options.handshake() == "TLS");
     options.tls.reset();
-    options.endpoint.udp = true;
+    options.endpoint.is_udp = true;
     CHECK(options.target() == "udp://[::1]:7");
     options.endpoint.path = "/run/echo";
     CHECK(options.target() == "unix:/run/echo");

@@ -37,7 +37,7 @@ const Message ab{.id = 3,
 
 TEST_CASE("a duplicate datagram is not printed") {
     RunOptions run;
-    run.session.endpoint.udp = true;
+    run.session.endpoint.is_udp = true;
     CHECK(printed({received_event(Fate::duplicate, "ab")}, {}, run).empty());
 }
 

@@ -405,7 +405,7 @@ TEST_CASE("a sandbox allows a client its target, its source, and the resolver") 
     };
     const Row rows[] = {
         {{.service = "80"}, {53, 80}},
-        {{.service = "80", .udp = true}, {53}},
+        {{.service = "80", .is_udp = true}, {53}},
         {{.service = "80", .connect_host = "::1"}, {53, 80}},
         {{.service = "80", .connect_host = "::1", .connect_service = "90"}, {53, 90}},
         {{.path = "/socket"}, {53}},

@@ -575,8 +575,9 @@ public:
         : socket_(bufio::bound_datagram_socket(test::any_loopback_port())),
           watch_(loop, socket_.descriptor(), ev::readable, [this](ev::Events) { echo(); }) {}
     Session::Options session() const {
-        return {.endpoint = {.service = std::to_string(socket_.address().port()), .udp = true},
-                .framing = datagram_framing()};
+        return {
+            .endpoint = {.service = std::to_string(socket_.address().port()), .is_udp = true},
+            .framing = datagram_framing()};
     }
 
 private:

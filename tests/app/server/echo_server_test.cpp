@@ -465,7 +465,7 @@ TEST_CASE("the built-in server completes the endpoint with its address, and echo
     ev::Loop loop;
     bufio::Endpoint endpoint;
     endpoint.family = family;
-    endpoint.udp = datagrams;
+    endpoint.is_udp = datagrams;
     const auto server = start_own_server(loop, endpoint, *find_framing("line"), 1, nullptr);
     CHECK(endpoint.host == host);
     const bufio::Address to = bufio::resolve_without_network(endpoint).addresses.at(0);

@@ -68,7 +68,7 @@ private:
 int main() {
     ev::Loop loop;
     ev::Signal terminate(loop, SIGTERM, [&] { loop.stop(); });
-    const bufio::Endpoint here{.host = "127.0.0.1", .service = "0", .passive = true};
+    const bufio::Endpoint here{.host = "127.0.0.1", .service = "0", .is_passive = true};
     Server server(loop, bufio::look_up(here).addresses.at(0));
     loop.run();
 }

@@ -52,10 +52,6 @@ struct Accepting {
     std::vector<DialResult> results;
 };
 
-void settle(ev::Loop& loop) {
-    for (int i = 0; i < 10; ++i) loop.step(std::chrono::milliseconds(1));
-}
-
 }  // namespace
 
 TEST_CASE("passes each accepted connection on, ready for a stream") {
@@ -226,17 +222,17 @@ TEST_CASE("an acceptor passes on one peer for each call") {
     Accepting accepting(loop, false);
     const Fd one = connect_to(accepting.acceptor.address());
     const Fd two = connect_to(accepting.acceptor.address());
-    settle(loop);
+    run_pending(loop);
     CHECK(accepting.results.empty());
     accepting.accept();
     REQUIRE(run_until(loop, [&] { return accepting.results.size() == 1; }));
-    settle(loop);
+    run_pending(loop);
     REQUIRE(accepting.results.size() == 1);
     CHECK(accepting.results[0].socket);
     CHECK(accepting.results[0].address.text() == Address::of_socket(one.get()).text());
     accepting.accept();
     accepting.acceptor.cancel();
-    settle(loop);
+    run_pending(loop);
     CHECK(accepting.results.size() == 1);
     accepting.accept();
     REQUIRE(run_until(loop, [&] { return accepting.results.size() == 2; }));
@@ -274,7 +270,7 @@ TEST_CASE("out of descriptors, an acceptor reports it once for each call") {
     {
         const DescriptorLimit limit(static_cast<rlim_t>(free_descriptor()));
         REQUIRE(run_until(loop, [&] { return !accepting.results.empty(); }));
-        settle(loop);
+        run_pending(loop);
         REQUIRE(accepting.results.size() == 1);
         CHECK_FALSE(accepting.results[0].socket);
         CHECK(accepting.results[0].end.text() == "accepting failed: Too many open files");
@@ -295,10 +291,10 @@ TEST_CASE("a dialer with an acceptor waits for a peer") {
     };
     auto dialer = dial();
     CHECK(dialer->phase() == "listening " + acceptor.address().text());
-    settle(loop);
+    run_pending(loop);
     dialer.reset();
     const Fd client = connect_to(acceptor.address());
-    settle(loop);
+    run_pending(loop);
     CHECK(results.empty());
     dialer = dial();
     REQUIRE(run_until(loop, [&] { return !results.empty(); }));

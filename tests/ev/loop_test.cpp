@@ -219,7 +219,7 @@ TEST_CASE("a step waits until the nearest deadline, or its limit") {
     CHECK(loop.waits().back() == 1ms - 1us);  // the clock has moved since the start
 }
 
-TEST_CASE("an object owned by its own callback is destroyed with it") {
+TEST_CASE("an object may be destroyed in its own callback, which keeps what it owns") {
     FakeLoop loop;
     struct Connection {
         ev::Timer timer;
@@ -232,9 +232,11 @@ TEST_CASE("an object owned by its own callback is destroyed with it") {
     connection->timer.start(1h);
     connection->watch = ev::Watch(loop, pipe.out, ev::readable, [connection](ev::Events) {
         connection->watch = {};  // now only the callback owns the connection
+        CHECK(connection.use_count() == 1);
     });
-    connection.reset();
+    const std::weak_ptr<Connection> watched = std::exchange(connection, nullptr);
     loop.turn();
+    CHECK(watched.expired());
     CHECK_FALSE(loop.turn());
 }
 

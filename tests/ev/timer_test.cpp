@@ -59,20 +59,6 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a timer may be destroyed in its own callback, which keeps what it owns") {
-    FakeLoop loop;
-    auto owned = std::make_shared<int>(1);
-    std::weak_ptr<int> watched = owned;
-    std::optional<Timer> timer;
-    timer.emplace(loop, [&timer, held = std::move(owned)] {
-        timer.reset();
-        CHECK(*held == 1);
-    });
-    timer->start(0ms);
-    loop.turn();
-    CHECK(watched.expired());
-}
-
 TEST_CASE("a pending timer may be moved and assigned over") {
     FakeLoop loop;
     int first = 0, second = 0;

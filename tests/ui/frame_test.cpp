@@ -4,14 +4,16 @@
 #include "tests/ui/locale.hpp"
 #include "tests/ui/plain_text.hpp"
 
+using test::Locale;
+using ui::Layout;
 using ui::Row;
 using ui::Style;
+using Wrap = ui::Layout::Wrap;
 
 TEST_CASE("selectors and joiners after an emoji are left out") {
-    const test::Locale utf8("C.UTF-8");
-    ui::Layout layout(80);
-    layout.put("❤\ufe0f ☎\ufe0e 👩\u200d💻 a\ufe0f\u200d", Style::normal, {},
-               ui::Layout::Wrap::anywhere);
+    const Locale utf8("C.UTF-8");
+    Layout layout(80);
+    layout.put("❤\ufe0f ☎\ufe0e 👩\u200d💻 a\ufe0f\u200d", Style::normal, {}, Wrap::anywhere);
     CHECK(test::plain_text(layout.rows()[0]) == "❤ ☎ 👩💻 a\\ufe0f\\u200d");
 }
 
@@ -32,7 +34,7 @@ TEST_CASE("escapes have a style of their own") {
 }
 
 TEST_CASE("rows are truncated and padded by columns") {
-    const test::Locale utf8("C.UTF-8");
+    const Locale utf8("C.UTF-8");
     const Row row{{"a你", Style::normal}, {"bc", Style::bold}};
     REQUIRE(ui::display_width(row) == 5);
     for (int width = 0; width < 8; ++width) {
@@ -49,12 +51,6 @@ TEST_CASE("rows are truncated and padded by columns") {
 
 namespace {
 
-using test::Locale;
-using ui::Layout;
-using ui::Row;
-using ui::Style;
-using Wrap = ui::Layout::Wrap;
-
 // Returns the rows, separated by |.
 std::string text(Layout layout, std::size_t width) {
     std::string all;
@@ -69,11 +65,12 @@ struct Case {
     const char* body;
     std::size_t width;
     const char* rows;
+    Wrap wrap = Wrap::anywhere;
 };
 
 }  // namespace
 
-TEST_CASE("text wraps by column") {
+TEST_CASE("text wraps by column, between words, or by line") {
     const Locale utf8("C.UTF-8");
     const Case cases[] = {
         {"", 5, ">  !"},
@@ -85,13 +82,19 @@ TEST_CASE("text wraps by column") {
         {"a\nb", 20, "> a^J|  b !"},
         {"a\n", 20, "> a^J !"},
         {"\x1b\x1b", 5, "> ^[^|  [ !"},  // an escape is split
+        {"one two three", 20, "> one two three !", Wrap::words},
+        {"one two three", 9, "> one two|  three !", Wrap::words},
+        {"one two three", 10, "> one two |  three !", Wrap::words},
+        {"one two three", 5, "> one|  two|  thr|  ee |  !", Wrap::words},
+        {"one\ntwo\n\n", 9, "> one|  two|   !", Wrap::lines},
+        {"one\ntwo", 4, "> on|  e|  tw|  o |  !", Wrap::lines},
     };
     for (const auto& each : cases) {
         INFO(each.body << " in " << each.width);
         Layout layout(each.width);
         layout.put({{"> ", Style::dim}}, Wrap::anywhere);
         layout.indent_next_rows();
-        layout.put(each.body, Style::normal, {}, Wrap::anywhere);
+        layout.put(each.body, Style::normal, {}, each.wrap);
         layout.put({{" !", Style::good}}, Wrap::words);
         CHECK(text(layout, each.width) == each.rows);
     }
@@ -103,28 +106,6 @@ TEST_CASE("text without indentation needs only one column") {
     for (const auto& each : cases) {
         Layout layout(each.width);
         layout.put(each.body, Style::normal, {}, Wrap::anywhere);
-        CHECK(text(layout, each.width) == each.rows);
-    }
-}
-
-TEST_CASE("text wraps between words, or by line") {
-    const struct {
-        Wrap wrap;
-        Case each;
-    } cases[] = {
-        {Wrap::words, {"one two three", 20, "- one two three"}},
-        {Wrap::words, {"one two three", 9, "- one two|  three"}},
-        {Wrap::words, {"one two three", 10, "- one two |  three"}},
-        {Wrap::words, {"one two three", 5, "- one|  two|  thr|  ee"}},
-        {Wrap::lines, {"one\ntwo\n\n", 9, "- one|  two|  "}},
-        {Wrap::lines, {"one\ntwo", 4, "- on|  e|  tw|  o"}},
-    };
-    for (const auto& [wrap, each] : cases) {
-        INFO(each.width);
-        Layout layout(each.width);
-        layout.put({{"- "}}, Wrap::anywhere);
-        layout.indent_next_rows();
-        layout.put(each.body, Style::normal, {}, wrap);
         CHECK(text(layout, each.width) == each.rows);
     }
 }

@@ -159,9 +159,9 @@ Terminal::Terminal(const termios& found_settings)
     : found_settings_(found_settings), screen_(nullptr, ::delscreen) {
     const TerminalGuard guard(found_settings_);
     const File memory(open_memory(), std::fclose);
-    if (!memory) fail("the drawing buffer");
+    if (!memory) fail("cannot create the drawing buffer");
     drawing_.reset(open_writer(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)));
-    if (!drawing_) fail("the terminal");
+    if (!drawing_) fail("cannot open the terminal");
     screen_.reset(::newterm(nullptr, drawing_.get(), stdin));
     if (!screen_) throw std::runtime_error("curses cannot use this terminal");
     ::raw();
@@ -169,7 +169,8 @@ Terminal::Terminal(const termios& found_settings)
     ::nonl();
     ::typeahead(-1);  // curses must not look at the input, which it never reads
     const int drawing_fd = ::fileno(drawing_.get());
-    if (::dup2(::fileno(memory.get()), drawing_fd) < 0) fail("the drawing buffer");
+    if (::dup2(::fileno(memory.get()), drawing_fd) < 0)
+        fail("cannot create the drawing buffer");
     ::fcntl(drawing_fd, F_SETFD, FD_CLOEXEC);
     drawing_settings_ = terminal_settings();
     has_colors_ = start_colors();

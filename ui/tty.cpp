@@ -20,7 +20,8 @@ namespace ui {
 termios terminal_settings() {
     termios settings{};
     if (::tcgetattr(STDIN_FILENO, &settings) != 0)
-        throw std::system_error(errno, std::generic_category(), "the terminal's settings");
+        throw std::system_error(errno, std::generic_category(),
+                                "cannot read the terminal's settings");
     return settings;
 }
 

@@ -82,13 +82,11 @@ class Lane::Connection final : public Session::Owner {
     RunResults& results_;        // the lane's
 
 public:
-    Connection(Lane& lane, std::size_t its_number,
-               const std::shared_ptr<const Session::Options>& options)
+    Connection(Lane& lane, std::size_t its_number)
         : lane_(lane),
           options_(lane.options_),
           results_(lane.results_),
-          session(lane.loop_,
-                  options_.from == From::recording ? replay_options(*options) : options, *this),
+          session(lane.loop_, lane.session_options_, *this),
           own_source(make_source()),
           number(static_cast<std::uint32_t>(its_number)) {
         if (options_.lifetime)
@@ -229,15 +227,6 @@ public:
     }
 
 private:
-    // The options refer to this connection's source.
-    std::shared_ptr<const Session::Options> replay_options(const Session::Options& options) {
-        auto to = std::make_shared<Session::Options>(options);
-        to->expected_unsolicited = [this](std::string_view payload) {
-            return own_source->expects(payload);
-        };
-        return to;
-    }
-
     std::unique_ptr<Source> make_source() {
         const auto changed = [this] { source_changed(); };
         if (options_.from == From::recording)
@@ -444,9 +433,13 @@ Lane::~Lane() = default;
 
 // --- Connecting.
 
-void Lane::connect(std::shared_ptr<const Session::Options> options) {
+void Lane::connect(const std::shared_ptr<Session::Options>& options) {
     if (over()) return;
-    session_options_ = std::move(options);
+    if (options_.from == From::recording)  // replayed on a single connection
+        options->expected_unsolicited = [this](std::string_view payload) {
+            return connections_.front()->source().expects(payload);
+        };
+    session_options_ = options;
     const std::optional<Pace>& pace = options_.connect_pace;
     open_timer_.start(pace ? pace->offset(share_.thread) : ev::Duration::zero());
     limit_connecting(open_timer_.deadline());
@@ -477,8 +470,8 @@ void Lane::open_due() {
     ev::Time due = open_timer_.deadline();
     for (unsigned i = 0; i < connections_per_turn && due <= now; ++i) {
         const std::size_t number = share_.number_of(connections_.size());
-        Connection& connection = *connections_.emplace_back(
-            std::make_unique<Connection>(*this, number + 1, session_options_));
+        Connection& connection =
+            *connections_.emplace_back(std::make_unique<Connection>(*this, number + 1));
         connection.session.pause(is_paused_);
         connection.connect();
         if (connections_.size() == share_.own_connection_count()) return limit_connecting(now);

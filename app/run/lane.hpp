@@ -122,7 +122,7 @@ public:
     Lane(const Lane&) = delete;
 
     // Opens the connections, whose sessions have these options.
-    void connect(std::shared_ptr<const Session::Options> options);
+    void connect(const std::shared_ptr<Session::Options>& options);
     // Counts all connections as failed, with this end. Call it instead of connect().
     void fail(const bufio::End& end);
     // Starts sending at this time or, if later, at RunOptions::start_at.
@@ -141,7 +141,6 @@ public:
 
 private:
     class Connection;
-    friend class Connection;
 
     // In this order.
     enum class Stage {

@@ -65,8 +65,6 @@ Run::Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner)
     look_up();
 }
 
-Run::~Run() = default;
-
 // --- Beginning and end.
 
 // Looks up the name once for all connections, on another thread if the network is needed. A

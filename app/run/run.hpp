@@ -25,7 +25,6 @@ public:
     // first lane only. Throws std::runtime_error if the system's limits do not allow the
     // connections, and std::system_error if no threads or descriptors are left.
     Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner = nullptr);
-    ~Run();
     Run(const Run&) = delete;
 
     // Call the function of the same name for each lane.

@@ -79,8 +79,6 @@ RunClient::RunClient(ev::Loop& loop, Options options)
     }
 }
 
-RunClient::~RunClient() = default;
-
 RunClient::Options RunClient::completed(Options options) const {
     RunOptions& run = options.run;
     Session::Options& session = run.session;

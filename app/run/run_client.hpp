@@ -67,9 +67,6 @@ public:
     // The owner must outlive the display.
     using Make = std::function<std::unique_ptr<RunDisplay>(Owner& owner)>;
 
-    RunDisplay() = default;
-    RunDisplay(const RunDisplay&) = delete;
-    RunDisplay& operator=(const RunDisplay&) = delete;
     // Restores the terminal. Must not be called from a callback of the owner.
     virtual ~RunDisplay() = default;
 
@@ -92,7 +89,6 @@ public:
 
     // Throws what Run and Reporter throw.
     RunClient(ev::Loop& loop, Options options);
-    ~RunClient();
     RunClient(const RunClient&) = delete;
 
     // Closes the connections after a signal, and soon stops the loop. The exit status is then

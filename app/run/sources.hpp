@@ -46,9 +46,6 @@ struct Outgoing {
 // true.
 class Source {
 public:
-    Source() = default;
-    Source(const Source&) = delete;
-    Source& operator=(const Source&) = delete;
     virtual ~Source() = default;
 
     // Returns the next message if it may be sent now. Call sent() if it was sent. If it was

@@ -198,7 +198,7 @@ void add_round_trips(PageRows& page, const Histogram& times, const Results* befo
 void add_notable(PageRows& page, const std::vector<Transcript::Entry>& notable,
                  std::optional<std::size_t> selected) {
     if (notable.empty()) return;
-    page.add_title("The slowest, and the last bad and lost");
+    page.add_title("Slowest, bad and lost messages");
     for (std::size_t i = 0; i < notable.size(); ++i) {
         const Event& event = *notable[i].event;
         std::string name = is_failure(event) ? word_of(event.fate) : "";

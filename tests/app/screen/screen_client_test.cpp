@@ -160,13 +160,13 @@ TEST_CASE("each key works as its help explains") {
             keys Esc; hides Message; last "Enter opens it; Esc goes back; Up Down select; M-w copies it")"},
         {"messages among the statistics",
          R"(ECHO one; keys M-s; last "Esc goes back; Up Down select a message; PgUp PgDn scroll"
-            keys M-Up; last "Enter opens it; Esc goes back; Up Down select"; shows The slowest
+            keys M-Up; last "Enter opens it; Esc goes back; Up Down select"; shows Slowest
             keys Down Up Up Enter; shows Received: identical; keys M-w
             last copied, if the terminal allows it (OSC 52); keys Esc; hides Received
-            last "Enter opens it; Esc goes back; Up Down select"; keys Enter e; hides The slowest
+            last "Enter opens it; Esc goes back; Up Down select"; keys Enter e; hides Slowest
             last one)"},
         {"a selected message scrolls into view",
-         "size 8x80; ECHO one; keys M-s; hides slowest; keys Down; shows slowest"},
+         "size 8x80; ECHO one; keys M-s; hides Slowest; keys Down; shows Slowest"},
         {"a search beside a typed line",
          R"(ECHO Apple; keys half M-/ apple Enter; last "n older, N newer; Esc goes back to the end"
             keys n n; last "no more matches; n older, N newer; Esc goes back"; keys Esc; last half

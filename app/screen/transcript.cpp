@@ -6,7 +6,6 @@
 #include "ui/text.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace yodel {
@@ -35,8 +34,8 @@ constexpr struct {
               {glyph::lost, Style::bad},
               {glyph::unsolicited, Style::warn}};
 
-// When listening, the client's messages are unsolicited. Conversation marks them right, so that
-// they are shown as received.
+// When listening, the client's messages are unsolicited. ScreenClient::show() marks them right,
+// so that they are shown as received.
 Kind kind_of(const Event& event) {
     if (event.fate == Fate::note) return Kind::note;
     if (event.fate == Fate::sent) return Kind::sent;
@@ -114,19 +113,16 @@ void Transcript::append(Entry entry) {
            (entries_.size() > limits_.entries || bytes_ > limits_.bytes)) {
         // A window that does not follow the tail shows at most height_ entries.
         const bool shows_oldest = top_ && top_->id <= oldest();
-        remove(shows_oldest ? std::min(height_, entries_.size() - 2) : 0);
+        const auto height = static_cast<std::size_t>(height_);
+        const std::size_t index = shows_oldest ? std::min(height, entries_.size() - 2) : 0;
+        const Id removed = oldest() + index;
+        bytes_ -= bytes_of(entries_[index]);
+        entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(index));
+        if (selected_ == removed) selected_.reset();
+        // The ids of the entries older than the removed one grow by one.
+        if (selected_ && *selected_ < removed) ++*selected_;
+        if (top_ && top_->id < removed) ++top_->id;
     }
-}
-
-// The ids of the entries older than the removed one grow by one.
-void Transcript::remove(std::size_t place) {
-    const Id removed = oldest() + place;
-    bytes_ -= bytes_of(entries_[place]);
-    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(place));
-    if (selected_ == removed) selected_.reset();
-    if (selected_ && *selected_ < removed) ++*selected_;
-    if (top_ && top_->id < removed) ++top_->id;
-    if (last_shown_ < removed) ++last_shown_;
 }
 
 // Compares the planned times too, because messages of the recording and of the session may have
@@ -189,9 +185,10 @@ ui::Layout Transcript::lay_out(Id id) const {
     marks.resize(shown.size());
     const std::size_t bad_byte = event.reply.difference.value_or(shown.size());
     if (kind == Kind::received && bad_byte < shown.size()) marks[bad_byte] = ui::bad_byte_mark;
-    ui::Layout layout(width_);
+    const auto width = static_cast<std::size_t>(width_);
+    ui::Layout layout(width);
     layout.put({label(id)}, Wrap::anywhere);
-    if (layout.rows().size() == 1 && layout.last_width() * 2 <= width_)
+    if (layout.rows().size() == 1 && layout.last_width() * 2 <= width)
         layout.indent_next_rows();
     if (is_hex_ && kind != Kind::note)
         layout.put_hex(shown, style, marks);
@@ -207,76 +204,59 @@ ui::Layout Transcript::lay_out(Id id) const {
     return layout;
 }
 
-std::size_t Transcript::row_count(Id id) const { return lay_out(id).rows().size(); }
-
 std::vector<ui::Row> Transcript::rows(int width, int height) {
-    width_ = static_cast<std::size_t>(std::max(width, 1));
-    height_ = static_cast<std::size_t>(std::max(height, 1));
+    width_ = std::max(width, 1);
+    height_ = std::max(height, 1);
     std::vector<ui::Row> seen;
     if (entries_.empty() || height <= 0) return seen;
-    auto [id, row] = top();
-    for (; id < next_id_ && seen.size() < height_; ++id, row = 0) {
+    const auto count = static_cast<std::size_t>(height);
+    const Place first = top();
+    auto row = static_cast<std::size_t>(first.row);
+    for (Id id = first.id; id < next_id_ && seen.size() < count; ++id, row = 0) {
         ui::Layout layout = lay_out(id);
-        for (; row < layout.rows().size() && seen.size() < height_; ++row) {
+        for (; row < layout.rows().size() && seen.size() < count; ++row) {
             seen.push_back(std::move(layout.rows()[row]));
             if (id == selected_) show_selected(seen.back(), width);
         }
-        last_shown_ = id;
     }
     return seen;
 }
 
 std::size_t Transcript::entries_below() const {
     if (entries_.empty()) return 0;
-    return static_cast<std::size_t>(next_id_ - 1 - std::max(last_shown_, oldest()));
+    return static_cast<std::size_t>(next_id_ - 1 - moved(top(), height_ - 1).id);
 }
 
-Transcript::Place Transcript::up(Place from, std::size_t rows) const {
-    while (rows > from.row && from.id > oldest()) {
-        rows -= from.row + 1;
-        --from.id;
-        from.row = row_count(from.id) - 1;
+Transcript::Place Transcript::moved(Place from, int rows) const {
+    rows += from.row;  // now from the first row of the entry
+    const auto count_of = [this](Id id) { return static_cast<int>(lay_out(id).rows().size()); };
+    while (rows < 0 && from.id > oldest()) rows += count_of(--from.id);
+    while (from.id + 1 < next_id_) {
+        const int count = count_of(from.id);
+        if (rows < count) break;
+        rows -= count;
+        ++from.id;
     }
-    from.row -= std::min(rows, from.row);
-    return from;
-}
-
-Transcript::Place Transcript::down(Place from, std::size_t rows) const {
-    std::size_t count = row_count(from.id);
-    while (from.row + rows >= count && from.id + 1 < next_id_) {
-        rows -= count - from.row;
-        from = {from.id + 1, 0};
-        count = row_count(from.id);
-    }
-    from.row += rows;  // possibly beyond the end
-    return from;
-}
-
-Transcript::Place Transcript::top_of_tail() const {
-    const Place last{next_id_ - 1, row_count(next_id_ - 1) - 1};
-    return up(last, height_ - 1);
+    return {from.id, std::max(rows, 0)};
 }
 
 Transcript::Place Transcript::top() const {
-    const Place tail = top_of_tail();
-    if (!top_) return tail;
+    if (!top_) return top_of_tail();
     if (top_->id < oldest()) return {oldest(), 0};
-    return std::min(tail, {top_->id, lay_out(top_->id).row_of(top_->unit)});
+    const std::size_t row = lay_out(top_->id).row_of(top_->unit);
+    return std::min(top_of_tail(), {top_->id, static_cast<int>(row)});
 }
 
 // Shows this place at the top. Follows the tail again if `follows` is true and the tail is
 // visible.
 void Transcript::show(Place top, bool follows) {
     if (follows && top >= top_of_tail()) return top_.reset();
-    top_ = {top.id, lay_out(top.id).first_unit(top.row)};
+    top_ = {top.id, lay_out(top.id).first_unit(static_cast<std::size_t>(top.row))};
 }
 
 // One row of the old page stays visible.
 void Transcript::scroll(int pages) {
-    if (entries_.empty()) return;
-    const std::size_t rows =
-        static_cast<std::size_t>(std::abs(pages)) * (std::max<std::size_t>(height_, 2) - 1);
-    show(pages < 0 ? up(top(), rows) : down(top(), rows));
+    if (!entries_.empty()) show(moved(top(), pages * (std::max(height_, 2) - 1)));
 }
 
 void Transcript::scroll_to_start() {
@@ -291,7 +271,7 @@ void Transcript::toggle_freeze() {
 void Transcript::select(Id id) {
     selected_ = id;
     const Place begin{id, 0};
-    const Place lowest = up({id, row_count(id) - 1}, height_ - 1);
+    const Place lowest = moved({id + 1, 0}, -height_);
     show(std::clamp(top(), std::min(lowest, begin), begin), false);
 }
 

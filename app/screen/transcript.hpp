@@ -44,8 +44,8 @@ public:
         std::size_t head = 4096;       // first bytes of a message, which are shown and searched
     };
 
-    // With `checks_replies`, right ones are marked. With `is_resp`, replies are Redis values,
-    // which are shown as by redis-cli, except in the hex view or if long or bad.
+    // With `checks_replies`, right replies are marked. With `is_resp`, replies are shown as by
+    // redis-cli, unless they are long or bad, or in the hex view.
     Transcript(bool checks_replies, bool is_resp, Limits limits)
         : checks_replies_(checks_replies), is_resp_(is_resp), limits_(limits) {}
 
@@ -57,7 +57,7 @@ public:
     const std::deque<Entry>& entries() const { return entries_; }
     const Entry* answer_to(const Message& message) const;
 
-    void show_hex(bool hex);
+    void show_hex(bool is_hex);
     bool is_hex() const { return is_hex_; }
     // Switches the times of entries other than replies: from the clock to the time since the
     // previous entry, to none, and back to the clock.
@@ -71,7 +71,7 @@ public:
     void scroll_to_end() { top_.reset(); }  // follows the tail
     void toggle_freeze();  // stops following at the current position, or follows again
     bool is_following() const { return !top_; }
-    std::size_t entries_below() const;  // entries after the last one in rows()
+    std::size_t entries_below() const;  // entries below the window
 
     // Selecting scrolls the entry into the window and stops following. The selected entry is
     // shown in Style::selected.
@@ -99,7 +99,7 @@ private:
     // A row of an entry, at the width of the last rows().
     struct Place {
         Id id = 0;
-        std::size_t row = 0;
+        int row = 0;
 
         auto operator<=>(const Place&) const = default;
     };
@@ -111,15 +111,14 @@ private:
 
     Id oldest() const { return next_id_ - entries_.size(); }  // only if there are entries
     const Entry& at(Id id) const { return entries_[static_cast<std::size_t>(id - oldest())]; }
-    void remove(std::size_t place);
 
     ui::Span label(Id id) const;
     ui::Layout lay_out(Id id) const;
-    std::size_t row_count(Id id) const;
 
-    Place up(Place from, std::size_t rows) const;
-    Place down(Place from, std::size_t rows) const;
-    Place top_of_tail() const;
+    // Returns the place this many rows further down or, if negative, up. Stops at the first
+    // row, but not at the last. `from` may be {next_id_, 0}, the end.
+    Place moved(Place from, int rows) const;
+    Place top_of_tail() const { return moved({next_id_, 0}, -height_); }
     Place top() const;
     void show(Place top, bool follows = true);
     void select(Id id);
@@ -131,11 +130,10 @@ private:
     std::deque<Entry> entries_;
     Id next_id_ = 0;             // the id of the next entry
     std::size_t bytes_ = 0;      // of all entries, including overhead
-    std::size_t width_ = 80;     // width of the last rows(), at least 1
-    std::size_t height_ = 24;    // of the last rows(), at least 1
+    int width_ = 80;             // width of the last rows(), at least 1
+    int height_ = 24;            // of the last rows(), at least 1
     std::optional<Anchor> top_;  // none if the window follows the tail
     std::optional<Id> selected_;
-    Id last_shown_ = 0;  // the last entry that rows() showed
     ui::Needle needle_;
     bool is_hex_ = false;
     Timestamps timestamps_ = Timestamps::clock;

@@ -37,12 +37,11 @@ void add_histogram(PageRows& page, const Histogram& times) {
     using std::chrono::microseconds;
     std::map<int, std::uint64_t> counts;  // by the exponent of the row's upper end
     std::uint64_t max = 0;
-    for (const Histogram::Bucket& bucket : times.buckets()) {
-        const auto time = std::chrono::duration_cast<microseconds>(bucket.upper_end).count();
-        const auto row = std::bit_width(static_cast<std::uint64_t>(time));
-        std::uint64_t& count = counts[static_cast<int>(row)];
-        count += bucket.count;
-        max = std::max(max, count);
+    for (const auto& [upper_end, count] : times.buckets()) {
+        const auto time = std::chrono::duration_cast<microseconds>(upper_end).count();
+        const int row = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(time)));
+        counts[row] += count;
+        max = std::max(max, counts[row]);
     }
     const int max_width = std::max(page.width - fact_name_width - 12, 1);
     for (int row = counts.begin()->first; row <= counts.rbegin()->first; ++row) {
@@ -182,19 +181,6 @@ void add_counts(PageRows& page, const Results& results, const Results* before) {
                   format("%9s (RFC 3550)", milliseconds_text(results.jitter()).c_str()));
 }
 
-void add_round_trips(PageRows& page, const Histogram& times, const Results* before) {
-    const Histogram recent = before ? times.since(before->round_trips) : Histogram();
-    const auto add = [&](const char* name, auto time_of) {
-        add_figure(page, name, milliseconds_text(time_of(times)),
-                   recent.count() > 0 ? milliseconds_text(time_of(recent)) : "");
-    };
-    page.add_title("Round trips (percentiles within 1 %)");
-    add("min", [](const Histogram& of) { return of.min(); });
-    for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
-        add(name, [percent = percent](const Histogram& of) { return of.percentile(percent); });
-    add("max", [](const Histogram& of) { return of.max(); });
-}
-
 void add_notable(PageRows& page, const std::vector<Transcript::Entry>& notable,
                  std::optional<std::size_t> selected) {
     if (notable.empty()) return;
@@ -231,46 +217,49 @@ void PageRows::add_fact(const std::string& name, std::string_view value, Style s
 std::vector<Transcript::Entry> notable_entries(const Transcript& transcript) {
     constexpr std::size_t max_slow = 5;
     constexpr std::size_t max_failed = 20;
-    std::vector<const Transcript::Entry*> slow;
-    std::vector<const Transcript::Entry*> failed;  // the newest first
+    std::multimap<ev::Duration, const Transcript::Entry*> slow;  // by the round trip
+    std::vector<const Transcript::Entry*> failed;                // the newest first
     const auto& all = transcript.entries();
     for (auto entry = all.rbegin(); entry != all.rend(); ++entry) {
         const Event& event = *entry->event;
         if (is_failure(event) && failed.size() < max_failed) failed.push_back(&*entry);
-        if (event.fate == Fate::echoed && event.reply.round_trip) slow.push_back(&*entry);
+        if (event.fate != Fate::echoed || !event.reply.round_trip) continue;
+        slow.emplace(*event.reply.round_trip, &*entry);
+        if (slow.size() > max_slow) slow.erase(slow.begin());
     }
-    const auto slow_end =
-        slow.begin() + static_cast<std::ptrdiff_t>(std::min(slow.size(), max_slow));
-    std::partial_sort(slow.begin(), slow_end, slow.end(), [](const auto* a, const auto* b) {
-        return a->event->reply.round_trip > b->event->reply.round_trip;
-    });
-    failed.insert(failed.begin(), slow.begin(), slow_end);
     std::vector<Transcript::Entry> notable;
-    notable.reserve(failed.size());
+    for (auto entry = slow.rbegin(); entry != slow.rend(); ++entry)
+        notable.push_back(entry->second->copy());
     for (const Transcript::Entry* entry : failed) notable.push_back(entry->copy());
     return notable;
 }
 
 Rows statistics_page(const Statistics& statistics, int width) {
     const Results& results = statistics.results;
+    const Histogram& times = results.round_trips;
     // The column of the last minute is omitted if it does not fit.
     const Results* const before = width < 36 ? nullptr : statistics.minute_ago;
     PageRows page{width};
     add_counts(page, results, before);
-    if (results.round_trips.count() > 0) add_round_trips(page, results.round_trips, before);
+    if (times.count() > 0) {
+        const Histogram recent = before ? times.since(before->round_trips) : Histogram();
+        page.add_title("Round trips (percentiles within 1 %)");
+        for (const char* const name : {"min", "p50", "p95", "p99", "max"})
+            add_figure(page, name, milliseconds_text(*statistic(times, name)),
+                       recent.count() > 0 ? milliseconds_text(*statistic(recent, name)) : "");
+    }
     add_notable(page, statistics.notable, statistics.selected);
-    if (results.round_trips.count() == 0) return page.rows;
+    if (times.count() == 0) return page.rows;
     if (ui::is_utf8_locale()) {
         page.add_title("Over time, one column per " + duration_text(PercentileHistory::period));
         for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}}) {
-            const std::deque<ev::Duration> times = statistics.history.percentiles(percent);
-            page.add_fact(name,
-                          sparkline(times) + " highest " +
-                              milliseconds_text(*std::max_element(times.begin(), times.end())));
+            const std::deque<ev::Duration> periods = statistics.history.percentiles(percent);
+            const ev::Duration highest = *std::max_element(periods.begin(), periods.end());
+            page.add_fact(name, sparkline(periods) + " highest " + milliseconds_text(highest));
         }
     }
     page.add_title("Distribution");
-    add_histogram(page, results.round_trips);
+    add_histogram(page, times);
     return page.rows;
 }
 

@@ -34,8 +34,8 @@ struct PageRows {
     Rows rows = {};
 };
 
-// Returns copies of the entries of the five slowest right replies, and of the newest bad
-// replies and lost messages.
+// Returns copies of entries: the five slowest right replies, and then the 20 newest bad replies
+// and lost messages.
 std::vector<Transcript::Entry> notable_entries(const Transcript& transcript);
 
 struct Statistics {

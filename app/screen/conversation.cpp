@@ -1,6 +1,6 @@
-#include "app/screen/conversation.hpp"
+// What the full-screen client does apart from keys and drawing.
 
-#include "app/screen/status_line.hpp"
+#include "app/screen/screen_client.hpp"
 #include "app/stats/outcome.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
@@ -21,39 +21,16 @@ constexpr ev::Duration reaction_time = std::chrono::seconds(2);
 // Round trips in the status line's sparkline.
 constexpr std::size_t recent_count = 8;
 
-std::string with_crlf(std::string text) {
-    for (std::size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 2))
-        text.insert(at, 1, '\r');
-    return text;
-}
-
 constexpr const char* no_target = "nothing is connected; yodel -r FILE TARGET connects";
 
 }  // namespace
 
-bool ends_with_newline(const Framing& framing) {
-    return framing.delimiter.ends_with('\n') && !framing.takes_turns;
+const Results& ScreenClient::shown_results() const {
+    return counts_recording() ? recorded_results_ : results_;
 }
 
-Conversation::Conversation(ev::Loop& loop, const Options& options)
-    : loop_(loop),
-      options_(options),
-      transcript_(options.session.expect != Expect::any || options.session.pattern,
-                  options.session.framing->name == "resp", {}),
-      session_(loop, std::make_shared<const Session::Options>(options.session), *this) {
-    transcript_.show_hex(options.hex);
-    results_.uses_datagrams = options.session.framing->in_datagrams;
-    recorded_results_.uses_datagrams = results_.uses_datagrams;
-    recorded_results_.is_replay = true;
-    if (!options_.log.empty()) open_file(options_.log.path);
-}
-
-const Results& Conversation::results() const {
-    return options_.recording && !results_.any() ? recorded_results_ : results_;
-}
-
-const Results* Conversation::results_a_minute_ago() const {
-    if (options_.recording && !results_.any()) return nullptr;
+const Results* ScreenClient::results_a_minute_ago() const {
+    if (counts_recording()) return nullptr;
     for (const auto& [time, results] : earlier_results_)
         if (loop_.now() - time <= std::chrono::minutes(1)) return &results;
     return &results_;
@@ -61,9 +38,10 @@ const Results* Conversation::results_a_minute_ago() const {
 
 // After a failure, prints a summary only if messages were sent or queued, because otherwise
 // there is nothing to count.
-int Conversation::report() {
+int ScreenClient::report() {
+    terminal().restore();
     if (!options_.connects) return success;
-    if (is_writing_file()) stop_file();
+    if (journal_) stop_file();
     const bufio::End& end = session_.end();
     const int status = exit_status(end);
     RunResults all{results_};
@@ -84,29 +62,24 @@ int Conversation::report() {
 }
 
 // The messages of the recording count in `recorded_results_`, apart from those of the session.
-void Conversation::begin() {
+void ScreenClient::show_recording() {
     using std::chrono::system_clock;
-    if (const Recording* const shown = options_.recording.get()) {
-        for (const StoredEvent& stored : shown->events) {
-            Event event = *stored;
-            event.message.is_late = event.message.is_late && recorded_results_.lost > 0;
-            // For a late message with an expected reply, add() decrements `lost`, not `echoed`.
-            event.message.expected = "";
-            recorded_results_.add(event);
-            show(event,
-                 shown->started + std::chrono::duration_cast<system_clock::duration>(
-                                      event.at.time_since_epoch()),
-                 event.reply.right ? Style::good : Style::dim);
-        }
-        const std::string& trouble = shown->trouble.text;
-        if (!trouble.empty()) add_note(trouble, Style::bad);
+    const Recording& shown = *options_.recording;
+    for (const StoredEvent& stored : shown.events) {
+        Event event = *stored;
+        event.message.is_late = event.message.is_late && recorded_results_.lost > 0;
+        // For a late message with an expected reply, add() decrements `lost`, not `echoed`.
+        event.message.expected = "";
+        recorded_results_.add(event);
+        const ev::Duration after = event.at.time_since_epoch();
+        show(event, shown.started + std::chrono::duration_cast<system_clock::duration>(after),
+             event.reply.right ? Style::good : Style::dim);
     }
-    if (!options_.connects) return;
-    recent_round_trips_.clear();
-    session_.connect();
+    if (!shown.trouble.text.empty()) add_note(shown.trouble.text, Style::bad);
+    if (options_.connects) recent_round_trips_.clear();
 }
 
-void Conversation::show(const Event& event, Transcript::WallTime at, Style note_style) {
+void ScreenClient::show(const Event& event, Transcript::WallTime at, Style note_style) {
     const bool is_answered = has_message(event.fate) && has_reply(event.fate);
     Event shown = event;
     if (session_.options().listens() && event.fate == Fate::unsolicited) {
@@ -120,7 +93,7 @@ void Conversation::show(const Event& event, Transcript::WallTime at, Style note_
     if (is_answered)
         if (const auto facts = session_.tcp()) entry.network = facts->min_rtt;
     transcript_.append(std::move(entry));
-    conversation_changed();
+    mark_changed();
     if (!is_answered || !event.reply.round_trip) return;
     percentile_history_.record(event.at, *event.reply.round_trip);
     recent_round_trips_.push_back(*event.reply.round_trip);
@@ -128,7 +101,7 @@ void Conversation::show(const Event& event, Transcript::WallTime at, Style note_
 }
 
 // If there is no target, adds a note and returns true.
-bool Conversation::refuse_without_target() {
+bool ScreenClient::refuse_without_target() {
     if (!options_.connects) add_note(no_target, Style::warn);
     return !options_.connects;
 }
@@ -137,8 +110,8 @@ bool Conversation::refuse_without_target() {
 
 // With Expect::none, a half-close by the server is reported, because messages can still be
 // sent. With any other expectation, the half-close ends the connection.
-void Conversation::session_changed() {
-    conversation_changed();
+void ScreenClient::session_changed() {
+    mark_changed();
     const State state = session_.state();
     const bool has_opened = is_open() && reported_state_ != State::open;
     if (state != reported_state_) report_state();
@@ -156,7 +129,7 @@ void Conversation::session_changed() {
     if (is_over && (is_quitting_ || session_.is_out_of_time())) loop_.stop();
 }
 
-void Conversation::report_state() {
+void ScreenClient::report_state() {
     const State state = session_.state();
     const bool listens = session_.options().listens();
     const bufio::End& end = session_.end();
@@ -180,11 +153,11 @@ void Conversation::report_state() {
     for (const std::string& each : session_.opening_notes()) add_note(each);
 }
 
-void Conversation::add_note(std::string_view text, Style style) {
+void ScreenClient::add_note(std::string_view text, Style style) {
     record({.reply = {.payload = text}}, style);
 }
 
-void Conversation::session_event(const Event& event) {
+void ScreenClient::session_event(const Event& event) {
     if (event.fate == Fate::read) return;
     record(event);
     const Reply& reply = event.reply;
@@ -199,7 +172,7 @@ void Conversation::session_event(const Event& event) {
 
 // Counts and shows an event, and adds it to the journal. For a recording, a message counts as
 // sent only once its fate is known, because a recording omits messages without a fate.
-void Conversation::record(const Event& event, Style note_style) {
+void ScreenClient::record(const Event& event, Style note_style) {
     using namespace std::chrono_literals;
     auto& earlier = earlier_results_;
     if (earlier.empty() || loop_.now() - earlier.back().first >= 1s)
@@ -216,16 +189,16 @@ void Conversation::record(const Event& event, Style note_style) {
 
 // --- Sending.
 
-void Conversation::quit_when_answered() {
-    if (!is_open()) return quit();
+void ScreenClient::quit_when_answered() {
+    if (!is_open()) return quit_now();
     is_quitting_ = true;
     session_.finish();
 }
 
 // The session reports the lost messages and then its end from the loop, and session_changed()
 // then stops the loop. A session that has already reported its end reports nothing more, so
-// quit() stops the loop itself.
-void Conversation::quit() {
+// quit_now() stops the loop itself.
+void ScreenClient::quit_now() {
     is_quitting_ = true;
     session_.disconnect();
     const State state = session_.state();
@@ -233,14 +206,14 @@ void Conversation::quit() {
     if (is_closed || state == State::idle) loop_.stop();
 }
 
-void Conversation::disconnect() {
+void ScreenClient::disconnect() {
     if (refuse_without_target()) return;
     is_quitting_ = false;
     session_.disconnect();
 }
 
 // The session reports both calls as one change, so that the log shows only the new attempt.
-void Conversation::reconnect() {
+void ScreenClient::reconnect() {
     if (refuse_without_target()) return;
     const bool has_just_opened =
         is_open() && loop_.now() - session_.state_began_at() < reaction_time;
@@ -251,30 +224,37 @@ void Conversation::reconnect() {
     session_.connect();
 }
 
-void Conversation::send(const std::string& line) {
+bool ScreenClient::sends_each_line() const {
+    const Framing& framing = *session_.options().framing;
+    return framing.delimiter.ends_with('\n') && !framing.takes_turns;
+}
+
+void ScreenClient::send(const std::string& line) {
     if (is_open()) return send_now(line);
     if (!options_.connects) return refuse(line, no_target);
     if (is_quitting_)
         return refuse(line, "not sent; yodel quits once all replies have arrived");
     queued_lines_.push_back(line);
-    const bool reconnects = reconnects_to_send(session_);
-    add_note((reconnects ? "connecting again to send: "
-                         : "not connected; will be sent once connected: ") +
+    const bool is_reconnecting = reconnects_to_send(session_);
+    add_note((is_reconnecting ? "connecting again to send: "
+                              : "not connected; will be sent once connected: ") +
                  line,
              Style::warn);
-    if (reconnects) session_.connect();
+    if (is_reconnecting) session_.connect();
 }
 
 // Sends nothing if any of the messages is refused.
-void Conversation::send_now(const std::string& text) {
+void ScreenClient::send_now(const std::string& text) {
     const Session::Options& options = session_.options();
     const Framing& framing = *options.framing;
     std::vector<std::string> payloads;
     for (std::size_t at = 0, end = 0; end != text.npos; at = end + 1) {
-        end = ends_with_newline(framing) ? text.find('\n', at) : text.npos;
+        end = sends_each_line() ? text.find('\n', at) : text.npos;
         std::string line = text.substr(at, end - at);
         if (line.empty() && text.size() > 1 && framing.min_payload() > 0) continue;
-        if (framing.takes_turns) line = with_crlf(line);
+        if (framing.takes_turns)
+            for (std::size_t i = line.find('\n'); i != line.npos; i = line.find('\n', i + 2))
+                line.insert(i, 1, '\r');
         auto payload = options_.escapes ? unescaped(line) : std::move(line);
         if (!payload) return refuse(text, escapes_expected);
         if (!is_sendable(framing, options.max_frame, *payload))
@@ -298,32 +278,29 @@ void Conversation::send_now(const std::string& text) {
     sent_together_ = payloads.size();
 }
 
-void Conversation::refuse(const std::string& line, const std::string& why) {
-    line_refused(line);
+// Does not replace a line being typed, because the refused line is in the history.
+void ScreenClient::refuse(const std::string& line, const std::string& why) {
+    if (editor_.empty()) editor_.set(line);
     add_note(why, Style::warn);
 }
 
 // --- The file.
 
-void Conversation::toggle_file() {
+void ScreenClient::toggle_file() {
     if (refuse_without_target()) return;
-    if (!is_writing_file()) return start_file();
+    if (!journal_) return start_file();
     if (stop_file()) add_note(std::string("stopped writing the ") + options_.log.kind());
 }
 
-void Conversation::flush_file() {
-    if (journal_ && !journal_->flush()) stop_file();
-}
-
 // A transcript is appended to its file. Each recording needs a new file: x.json, x-2.json, ...
-void Conversation::start_file() {
+void ScreenClient::start_file() {
     const std::string& first = options_.log.path;
     std::string name = first;
     if (first.empty())
         name = local_time_text("yodel-%Y%m%d-%H%M%S.log", std::chrono::system_clock::now());
     const std::size_t dot = first.rfind('.');
-    std::error_code unknown;
-    for (unsigned number = 2; options_.log.recording && std::filesystem::exists(name, unknown);
+    std::error_code ignored;
+    for (unsigned number = 2; options_.log.recording && std::filesystem::exists(name, ignored);
          ++number)
         name = first.substr(0, dot) + "-" + std::to_string(number) + first.substr(dot);
     try {
@@ -335,7 +312,7 @@ void Conversation::start_file() {
 }
 
 // A recording begins with the open connection, if any, and with the next message.
-void Conversation::open_file(const std::string& name) {
+void ScreenClient::open_file(const std::string& name) {
     journal_.emplace(JournalFile(name), session_.options(), session_.last_id() + 1,
                      loop_.now());
     file_results_ = {};
@@ -345,7 +322,7 @@ void Conversation::open_file(const std::string& name) {
 
 // Adds the open connection to the journal. A replay repeats one connection, so each connection
 // gets its own recording.
-void Conversation::record_connection() {
+void ScreenClient::record_connection() {
     if (journal_->is_recording() && file_results_.opened > 0) {
         stop_file();
         return start_file();
@@ -357,7 +334,7 @@ void Conversation::record_connection() {
     journal_->add_connection(session_);
 }
 
-bool Conversation::stop_file() {
+bool ScreenClient::stop_file() {
     const RunResults counted{file_results_};
     const Outcome outcome{.results = counted, .reason = "stopped"};
     const bool is_whole = journal_->finish(outcome.json().str());
@@ -369,7 +346,7 @@ bool Conversation::stop_file() {
 }
 
 // Stores the first error, which decides the exit status.
-void Conversation::fail_file(const std::string& trouble, const char* effect) {
+void ScreenClient::fail_file(const std::string& trouble, const char* effect) {
     if (file_trouble_.empty()) file_trouble_ = trouble;
     add_note(trouble + effect, Style::bad);
 }

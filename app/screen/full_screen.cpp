@@ -71,12 +71,12 @@ void FullScreen::suspend() {
 }
 
 void FullScreen::await_display() {
-    const bool waits = !terminal_.flush();
+    const bool is_waiting = !terminal_.flush();
     const bool was_waiting = display_watch_.wanted() != ev::none;
-    display_watch_.want(waits ? ev::writable : ev::none);
-    if (waits && !was_waiting) stall_timer_.start(std::chrono::seconds(1));
-    if (!waits && was_waiting && !stall_timer_.pending()) stalled(false);
-    if (!waits) stall_timer_.cancel();
+    display_watch_.want(is_waiting ? ev::writable : ev::none);
+    if (is_waiting && !was_waiting) stall_timer_.start(std::chrono::seconds(1));
+    if (!is_waiting && was_waiting && !stall_timer_.pending()) stalled(false);
+    if (!is_waiting) stall_timer_.cancel();
 }
 
 }  // namespace yodel

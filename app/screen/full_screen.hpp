@@ -1,8 +1,9 @@
 // The base of each full-screen client: takes the terminal over, reads keys, handles the signals
 // that concern the terminal, and decides when to draw.
 //
-// An event never draws, but marks the screen as changed. One drawing follows at the end of the
-// loop's turn, unless the last one is too recent or not yet accepted by the terminal.
+// A callback never draws, but marks the screen as changed. One drawing follows at the end of
+// the loop's turn, unless the last drawing is too recent, or the terminal has not yet accepted
+// all of it.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -45,7 +46,7 @@ private:
     virtual void suspending() = 0;
     // Called with true when the terminal has not accepted the whole drawing within a second,
     // and with false once it has.
-    virtual void stalled(bool /*stalled*/) {}
+    virtual void stalled(bool /*is_stalled*/) {}
 
     void read_keys();
     void await_display();

@@ -45,36 +45,36 @@ const ui::Binding<Client> Client::table[] = {
     {ui::keys(ui::ctrl('r'), ui::alt('p')),
      [](Client& c) { c.mode_.emplace<ui::HistorySearch>(c.history_); }, "^R M-p",
      "search the history"},
-    {ui::keys(ui::plain(KeyCode::page_up)), [](Client& c) { c.transcript().scroll(-1); },
+    {ui::keys(ui::plain(KeyCode::page_up)), [](Client& c) { c.transcript_.scroll(-1); },
      "PgUp PgDn", "scroll"},
     {ui::keys(ui::plain(KeyCode::page_down)),
-     [](Client& c) { c.transcript().scroll(1); }},
-    {ui::keys(ui::alt('<')), [](Client& c) { c.transcript().scroll_to_start(); }, "M-< M->",
+     [](Client& c) { c.transcript_.scroll(1); }},
+    {ui::keys(ui::alt('<')), [](Client& c) { c.transcript_.scroll_to_start(); }, "M-< M->",
      "go to the first or to the last message"},
-    {ui::keys(ui::alt('>')), [](Client& c) { c.transcript().scroll_to_end(); }},
-    {ui::keys(ui::alt(KeyCode::up)), [](Client& c) { c.transcript().select_older(); },
+    {ui::keys(ui::alt('>')), [](Client& c) { c.transcript_.scroll_to_end(); }},
+    {ui::keys(ui::alt(KeyCode::up)), [](Client& c) { c.transcript_.select_older(); },
      "M-Up M-Down", "select a message; Up and Down then select others"},
-    {ui::keys(ui::alt(KeyCode::down)), [](Client& c) { c.transcript().select_newer(); }},
+    {ui::keys(ui::alt(KeyCode::down)), [](Client& c) { c.transcript_.select_newer(); }},
     {ui::keys(ui::plain(KeyCode::f1), ui::alt('?')),
      [](Client& c) { c.pages_.push_back({&Client::key_rows}); }, "F1 M-?",
      "this page", "F1 Keys"},
     {ui::keys(ui::plain(KeyCode::f2), ui::alt('s')), 
      [](Client& c) {
          c.pages_.push_back({.compose = &Client::statistics_rows,
-                             .notable = notable_entries(c.transcript())});
+                             .notable = notable_entries(c.transcript_)});
      },
      "F2 M-s", "statistics; Up and Down select a slow, bad or lost message", "F2 Stats"},
     {ui::keys(ui::plain(KeyCode::f3), ui::alt('i')),
      [](Client& c) { c.pages_.push_back({&Client::connection_rows}); },
      "F3 M-i", "connection and certificate", "F3 Link"},
     {ui::keys(ui::plain(KeyCode::f4), ui::alt('h')),
-     [](Client& c) { c.transcript().show_hex(!c.transcript().is_hex()); }, "F4 M-h",
+     [](Client& c) { c.transcript_.show_hex(!c.transcript_.is_hex()); }, "F4 M-h",
      "show messages in hex, or as text", "F4 Hex"},
     {ui::keys(ui::plain(KeyCode::f5)), [](Client& c) { c.reconnect(); }, "F5",
      "reconnect now", "F5 Reconnect"},
-    {ui::keys(ui::plain(KeyCode::f6)), [](Client& c) { c.transcript().cycle_timestamps(); },
+    {ui::keys(ui::plain(KeyCode::f6)), [](Client& c) { c.transcript_.cycle_timestamps(); },
      "F6", "timestamps: clock, since the last message, or none"},
-    {ui::keys(ui::plain(KeyCode::f7)), [](Client& c) { c.transcript().toggle_freeze(); }, "F7",
+    {ui::keys(ui::plain(KeyCode::f7)), [](Client& c) { c.transcript_.toggle_freeze(); }, "F7",
      "hold the view, or follow new messages again"},
     {ui::keys(ui::plain(KeyCode::f8)), [](Client& c) { c.disconnect(); }, "F8",
      "close the connection without quitting"},
@@ -95,17 +95,21 @@ const ui::Binding<Client> Client::table[] = {
 
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     : FullScreen(loop, frame_time),
-      Conversation(loop, options),
       loop_(loop),
+      options_(options),
       quit_timer_(loop, [this] { mark_changed(); }),
-      clock_timer_(loop, [this] { mark_changed(); }) {
-    begin();
+      clock_timer_(loop, [this] { mark_changed(); }),
+      transcript_(options.session.expect != Expect::any || options.session.pattern,
+                  options.session.framing->name == "resp", {}),
+      session_(loop, std::make_shared<const Session::Options>(options.session), *this) {
+    transcript_.show_hex(options.hex);
+    results_.uses_datagrams = options.session.framing->in_datagrams;
+    recorded_results_.uses_datagrams = results_.uses_datagrams;
+    recorded_results_.is_replay = true;
+    if (!options_.log.empty()) open_file(options_.log.path);
+    if (options_.recording) show_recording();
+    if (options_.connects) session_.connect();
     clock_timer_.start(ev::Duration::zero());  // draws even if nothing connects
-}
-
-int ScreenClient::report() {
-    terminal().restore();
-    return Conversation::report();
 }
 
 // --- Keys.
@@ -114,10 +118,10 @@ void ScreenClient::press(const ui::Key& key) {
     notice_.clear();
     if (key.is_truncated) add_note("the paste was too long, and was truncated", Style::warn);
     const bool is_literal = editor_.next_is_literal();
-    const bool interrupts = ui::without_alt(key.chord) == ui::ctrl('c') && !is_literal;
-    if (interrupts && quit_timer_.pending()) return Conversation::quit();
+    const bool is_interrupt = ui::without_alt(key.chord) == ui::ctrl('c') && !is_literal;
+    if (is_interrupt && quit_timer_.pending()) return quit_now();
     quit_timer_.cancel();
-    if (interrupts) quit_timer_.start(quit_time);
+    if (is_interrupt) quit_timer_.start(quit_time);
     if (key.chord == ui::ctrl('l') && !is_literal) return terminal().redraw();  // in each mode
     const auto act = [this](const ui::Key& with) {
         return editor_.press(with) || ui::perform(bindings, with.chord, *this);
@@ -147,13 +151,13 @@ bool ScreenClient::press_in(MessageSearch& find, const ui::Key& key) {
     find.has_failed = false;
     if (find.has_match && step != 0) {  // in the transcript, the next match is older
         find.has_failed =
-            is_on_page ? !find_on_page(Style::match, step) : !transcript().search_next(-step);
+            is_on_page ? !find_on_page(Style::match, step) : !transcript_.search_next(-step);
         return true;
     }
     if (!find.has_match && key.chord == ui::plain(KeyCode::enter)) {
         const std::string& text = find.text.text();
         if (is_on_page) pages_.back().needle = ui::Needle(text);
-        find.has_match = is_on_page ? find_on_page(Style::match) : transcript().search(text);
+        find.has_match = is_on_page ? find_on_page(Style::match) : transcript_.search(text);
         find.has_failed = !find.has_match;
         if (text.empty()) mode_.emplace<Typing>();  // an empty search removes the marks
         return true;
@@ -187,7 +191,7 @@ bool ScreenClient::press_in(Page& page, const ui::Key& key) {
         const Event& event = *page.message->event;
         const std::string bytes(has_message(event.fate) ? event.message.payload
                                                         : event.reply.payload);
-        std::string line = options().escapes ? escaped(bytes) : bytes;
+        std::string line = options_.escapes ? escaped(bytes) : bytes;
         pages_.clear();
         if (line.size() > ui::KeyParser::max_paste)
             notice_ = "too long for the line: " + bytes_text(line.size()) + "; the limit is " +
@@ -196,9 +200,9 @@ bool ScreenClient::press_in(Page& page, const ui::Key& key) {
             editor_.set(std::move(line));
         return true;
     }
-    const bool closes_one = key.chord == ui::plain(KeyCode::enter) || is_cancel(key);
-    pages_.erase(closes_one ? pages_.end() - 1 : pages_.begin(), pages_.end());
-    return closes_one;
+    const bool is_back = key.chord == ui::plain(KeyCode::enter) || is_cancel(key);
+    pages_.erase(is_back ? pages_.end() - 1 : pages_.begin(), pages_.end());
+    return is_back;
 }
 
 // Scrolls by a row, by a window less one row, or to an end. Returns false if the key does none
@@ -240,31 +244,31 @@ bool ScreenClient::find_on_page(Style style, int step) {
 }
 
 // The page keeps its message, and shows the reply once it has arrived.
-void ScreenClient::open_message(const Transcript::Entry& of) {
-    if (of.event->fate == Fate::note) return;
-    pages_.push_back({.compose = &Client::message_rows, .message = of.copy()});
+void ScreenClient::open_message(const Transcript::Entry& entry) {
+    if (entry.event->fate == Fate::note) return;
+    pages_.push_back({.compose = &Client::message_rows, .message = entry.copy()});
 }
 
 void ScreenClient::submit() {
-    if (is_selecting()) return open_message(*transcript().selected());
+    if (is_selecting()) return open_message(*transcript_.selected());
     const std::string line = editor_.text();
     history_.add(line);
     editor_.clear();
-    transcript().select_none();
-    transcript().scroll_to_end();
+    transcript_.select_none();
+    transcript_.scroll_to_end();
     send(line);
 }
 
 void ScreenClient::back_to_end() {
-    is_escaped_ = transcript().is_following() && !transcript().selected();
-    transcript().select_none();
-    transcript().search("");
-    transcript().scroll_to_end();
+    is_escaped_ = transcript_.is_following() && !transcript_.selected();
+    transcript_.select_none();
+    transcript_.search("");
+    transcript_.scroll_to_end();
 }
 
 void ScreenClient::browse(bool is_older) {
     if (is_selecting())
-        return is_older ? transcript().select_older() : transcript().select_newer();
+        return is_older ? transcript_.select_older() : transcript_.select_newer();
     auto line = is_older ? history_.older(editor_.text()) : history_.newer();
     if (line) editor_.set(std::move(*line));
 }
@@ -274,28 +278,23 @@ void ScreenClient::interrupt() {
         history_.stop_browsing();
         return editor_.clear();
     }
-    const State state = session().state();
+    const State state = session_.state();
     if (state != State::open && state != State::closed && state != State::idle)
-        session().disconnect();
+        session_.disconnect();
 }
 
 // Copies the opened message, or else the selected one.
 void ScreenClient::copy() {
     const Transcript::Entry* const entry =
-        pages_.empty() ? transcript().selected() : &*pages_.back().message;
+        pages_.empty() ? transcript_.selected() : &*pages_.back().message;
     if (!entry) {
         notice_ = "M-Up selects; M-w then copies the message";
         return;
     }
-    const std::string text = transcript().text_of(*entry->event, ui::max_clipboard_text + 1);
+    const std::string text = transcript_.text_of(*entry->event, ui::max_clipboard_text + 1);
     const std::string trouble = terminal().copy_to_clipboard(text);
     notice_ = trouble.empty() ? "copied, if the terminal allows it (OSC 52)"
                               : "not copied; " + trouble;
-}
-
-// Does not replace a line being typed, because the refused line is in the history.
-void ScreenClient::line_refused(const std::string& line) {
-    if (editor_.empty()) editor_.set(line);
 }
 
 const std::span<const ui::Binding<Client>> Client::bindings{table};
@@ -308,10 +307,10 @@ Rows ScreenClient::key_rows(int width) {
             if (each.help) page.add_fact(each.keys, each.help);
     };
     add_keys(bindings);
-    const bool splits = ends_with_newline(*session().options().framing);
     page.add_title("Line editing");
-    page.add_fact("M-Enter", splits ? "a newline, which begins a new message with this framing"
-                                    : "a newline in the message");
+    page.add_fact("M-Enter", sends_each_line()
+                                 ? "a newline, which begins a new message with this framing"
+                                 : "a newline in the message");
     add_keys(ui::LineEditor::bindings);
     for (const SignGroup& group : sign_groups) {
         page.add_title(group.title);
@@ -323,17 +322,17 @@ Rows ScreenClient::key_rows(int width) {
 
 Rows ScreenClient::statistics_rows(int width) {
     const Page& page = pages_.back();
-    return statistics_page(
-        {results(), results_a_minute_ago(), percentile_history(), page.notable, page.selected},
-        width);
+    return statistics_page({shown_results(), results_a_minute_ago(), percentile_history_,
+                            page.notable, page.selected},
+                           width);
 }
 
 Rows ScreenClient::message_rows(int width) {
     Page& page = pages_.back();
     if (!has_reply(page.message->event->fate))
-        if (const auto* const answer = transcript().answer_to(page.message->event->message))
+        if (const auto* const answer = transcript_.answer_to(page.message->event->message))
             page.message = answer->copy();
-    const bool is_resp = session().options().framing->name == "resp";
+    const bool is_resp = session_.options().framing->name == "resp";
     return message_page(*page.message, is_resp, page.needle, width);
 }
 
@@ -342,12 +341,12 @@ Rows ScreenClient::message_rows(int width) {
 // On a low screen, the input line takes precedence over the status line, and both over the
 // messages.
 void ScreenClient::draw() {
-    flush_file();
+    if (journal_ && !journal_->flush()) stop_file();
     const ui::Size size = terminal().size();
     const int height = std::max(main_height(), 0);
     ui::Frame frame;
     if (pages_.empty()) {
-        frame.rows = transcript().rows(size.columns, height);
+        frame.rows = transcript_.rows(size.columns, height);
     } else {
         Page& page = pages_.back();
         frame.rows = (this->*page.compose)(size.columns);
@@ -356,7 +355,7 @@ void ScreenClient::draw() {
         frame.rows.erase(frame.rows.begin(), frame.rows.begin() + page.top_row);
     }
     frame.rows.resize(static_cast<std::size_t>(height));
-    if (size.rows > 1) frame.rows.push_back(fit_status(status(), size.columns));
+    if (size.rows > 1) frame.rows.push_back(status_row(size.columns));
     frame.cursor_row = static_cast<int>(frame.rows.size());
     frame.is_cursor_shown = true;
     frame.rows.push_back(input_row(size.columns, frame));
@@ -371,43 +370,46 @@ void ScreenClient::draw() {
     terminal().draw(frame);
     // Draws again when a time in the status line changes. It is in seconds while the connection
     // is open, and otherwise in tenths of a second.
-    const State state = session().state();
+    const State state = session_.state();
     if (state == State::closed || state == State::idle) return clock_timer_.cancel();
     const ev::Duration unit = state == State::open ? ev::Duration(1s) : ev::Duration(100ms);
-    const ev::Duration elapsed = loop_.now() - session().state_began_at();
-    clock_timer_.start_at(session().state_began_at() + (elapsed / unit + 1) * unit);
+    const ev::Duration elapsed = loop_.now() - session_.state_began_at();
+    clock_timer_.start_at(session_.state_began_at() + (elapsed / unit + 1) * unit);
 }
 
-std::vector<Part> ScreenClient::status() const {
+ui::Row ScreenClient::status_row(int width) const {
     std::vector<Part> parts =
-        status_parts(session(), results(), recent_round_trips(), loop_.now());
+        status_parts(session_, shown_results(), recent_round_trips_, loop_.now());
     const auto put = [&](int priority, std::string text, Style style) {
         parts.insert(parts.begin() + 1, {std::move(text), priority, style});
     };
-    if (const auto& recording = options().recording) {
+    if (const auto& recording = options_.recording) {
         const std::string file = recording->name.substr(recording->name.rfind('/') + 1);
         const std::string text = "recording " + ui::printable(file) + ", " +
-                                 count_text(recorded_count(), "message") +
+                                 count_text(recorded_results_.sent, "message") +
                                  local_time_text(", %Y-%m-%d %H:%M", recording->started);
-        if (session().state() != State::idle) {
+        if (session_.state() != State::idle) {
             put(Priority::detail, text, Style::status);
         } else {
             parts.erase(parts.begin() + 1);  // the target
             parts.front().text = text;
         }
     }
-    if (const std::size_t count = queued_lines(); count > 0)
+    if (const std::size_t count = queued_lines_.size(); count > 0)
         put(Priority::mode, std::to_string(count) + " " + status_word::queued,
             Style::status_warn);
-    if (is_writing_file()) put(Priority::target, status_word::file, Style::status);
-    if (!options().key_log.empty())
+    if (journal_) put(Priority::target, status_word::file, Style::status);
+    if (!options_.key_log.empty())
         put(Priority::trust, status_word::key_log, Style::status_warn);
-    if (!transcript().is_following()) {
-        const std::size_t below = transcript().entries_below();
+    if (!transcript_.is_following()) {
+        const std::size_t below = transcript_.entries_below();
         const std::string more = below == 0 ? "" : ", " + std::to_string(below) + " below";
         put(Priority::mode, status_word::held + more, Style::status_warn);
     }
-    return parts;
+    const std::string bar = " " + glyph::separator.text() + " ";
+    ui::Row row = fit(parts, width, {" ", bar, Style::status});
+    ui::pad(row, width, Style::status);
+    return row;
 }
 
 // Returns the row of the line being typed or, with a label, of a search. Returns a hint instead
@@ -427,7 +429,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     // Announces how many messages a text of several lines becomes.
     std::string lines_hint;
     const auto newlines = std::count(editor.text().begin(), editor.text().end(), '\n');
-    if (!find && newlines > 0 && ends_with_newline(*session().options().framing)) {
+    if (!find && newlines > 0 && sends_each_line()) {
         const std::string count = std::to_string(newlines + 1);
         lines_hint = "  " + count + " lines";
         if (width >= 60) lines_hint += ": Enter sends " + count + " messages";
@@ -484,23 +486,24 @@ std::string ScreenClient::hint_text() const {
     if (!editor_.empty()) return {};
     if (is_escaped_)
         return "Esc- press a key; it then acts as with Alt; F1 lists the keys; Esc cancels";
-    if (const Transcript::Entry* const entry = transcript().selected())
+    if (const Transcript::Entry* const entry = transcript_.selected())
         return std::string(entry->event->fate == Fate::note ? "" : "Enter opens it; ") +
                "Esc goes back; Up Down select; M-w copies it";
-    if (!options().connects)
+    if (!options_.connects)
         return "F1 help; ^D quits; M-Up selects; PgUp scrolls; M-/ searches";
     if (const std::string hint = progress_hint(); !hint.empty()) return hint;
-    return std::string(connection_hints(session(), !history_.lines().empty()));
+    return std::string(connection_hints(session_, !history_.lines().empty()));
 }
 
-// Counts the replies to a text of several lines, and explains the text that SMTP's DATA begins.
+// Counts the replies to a text of several lines, and explains how to type the text that follows
+// DATA in SMTP.
 std::string ScreenClient::progress_hint() const {
-    const std::size_t count = sent_together();
-    const std::size_t left = std::min(session().in_flight(), count);
+    const std::size_t count = sent_together_;
+    const std::size_t left = std::min(session_.in_flight(), count);
     if (count > 1 && left > 0)
         return std::to_string(count - left) + " of " + std::to_string(count) + " answered";
-    const auto& entries = transcript().entries();
-    if (!session().options().framing->takes_turns || entries.empty()) return {};
+    const auto& entries = transcript_.entries();
+    if (!session_.options().framing->takes_turns || entries.empty()) return {};
     const Event& last = *entries.back().event;
     return last.fate != Fate::note && last.reply.payload.starts_with("354")
                ? "M-Enter begins a new line; a line with only a dot ends the text"
@@ -509,16 +512,16 @@ std::string ScreenClient::progress_hint() const {
 
 Rows ScreenClient::connection_rows(int width) {
     PageRows page{width};
-    if (const auto& recording = options().recording) {
+    if (const auto& recording = options_.recording) {
         page.add_title("Recording");
         page.add_fact("file", recording->name);
-        page.add_fact("messages", std::to_string(recorded_count()));
+        page.add_fact("messages", std::to_string(recorded_results_.sent));
         page.add_fact("began", date_text(recording->started));
         const std::string& trouble = recording->trouble.text;
         if (!trouble.empty()) page.add_fact("damage", trouble, Style::bad);
     }
-    if (options().connects)
-        add_connection(page, session(), results(), options().key_log, options().sandbox);
+    if (options_.connects)
+        add_connection(page, session_, shown_results(), options_.key_log, options_.sandbox);
     return page.rows;
 }
 

@@ -1,11 +1,16 @@
-// The full-screen client: the messages, a status line, and the line being typed. Its bases send
-// and receive the messages, and own the terminal; this class handles keys and draws the screen.
+// The full-screen client: the messages, a status line, and the line being typed. It handles the
+// keys and draws the screen, in screen_client.cpp. It also connects, sends, receives and writes
+// the file, in conversation.cpp, which knows no keys and draws nothing.
 #pragma once
 
-#include "app/screen/conversation.hpp"
+#include "app/protocol/session.hpp"
 #include "app/screen/full_screen.hpp"
 #include "app/screen/pages.hpp"
 #include "app/screen/status_line.hpp"
+#include "app/screen/transcript.hpp"
+#include "app/stats/histogram.hpp"
+#include "app/stats/recording.hpp"
+#include "app/stats/results.hpp"
 #include "ev/loop.hpp"
 #include "ui/frame.hpp"
 #include "ui/key.hpp"
@@ -13,28 +18,44 @@
 #include "ui/search.hpp"
 
 #include <cstddef>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace yodel {
 
-class ScreenClient final : public FullScreen, private Conversation {
+class ScreenClient final : public FullScreen, private Session::Owner {
 public:
-    using Conversation::Options;
+    struct Options {
+        Session::Options session;
+        bool escapes = false;  // lines contain escapes such as \n and \xNN
+        bool hex = false;      // messages are shown in hex from the start
+        JournalFile log;       // if empty, F9 starts a transcript named after the time
+        bool quiet = false;    // no summary at the end if all is well
+        // The recording to show first, if there is one.
+        std::shared_ptr<const Recording> recording = nullptr;
+        bool connects = true;      // if false, there is only the recording, and no target
+        std::string key_log = {};  // the file to which TLS secrets are written, if any
+        std::string sandbox = {};  // the sandbox's state in a few words
+    };
 
-    // Throws as FullScreen and Conversation do.
+    // Shows the recording, and connects. Throws as FullScreen does, and FileError if the
+    // journal's file can't be opened.
     ScreenClient(ev::Loop& loop, const Options& options);
 
     // Call it for a signal that ends the program. Closes the connection, and stops the loop
     // once the session has reported the end.
-    void quit(int /*signo*/) { Conversation::quit(); }
+    void quit(int /*signo*/) { quit_now(); }
+    // Restores the terminal, prints the outcome on standard error, and returns the exit status.
+    int report();
     // The keys, in the order of the key page.
     static const std::span<const ui::Binding<ScreenClient>> bindings;
-    int report();  // also restores the terminal; see Conversation::report()
 
 private:
     static const ui::Binding<ScreenClient> table[];
@@ -60,16 +81,15 @@ private:
         int found_row = 0;                              // the row of the last match
     };
 
-    void conversation_changed() override { mark_changed(); }
-    void line_refused(const std::string& line) override;
+    // --- Keys and drawing.
 
     void press(const ui::Key& key) override;
-    void suspending() override { session().void_round_trips(); }
+    void suspending() override { session_.void_round_trips(); }
     // Nobody sees what arrives, so an endless flood need not be read.
-    void stalled(bool is_stalled) override { session().pause(is_stalled); }
+    void stalled(bool is_stalled) override { session_.pause(is_stalled); }
     void draw() override;
 
-    // Each may end its mode. Returns false if the key must also have its usual effect.
+    // Each may end its mode, and returns false if the key must also have its usual effect.
     static bool press_in(Typing&, const ui::Key&) { return false; }
     bool press_in(ui::HistorySearch& search, const ui::Key& key);
     bool press_in(MessageSearch& find, const ui::Key& key);
@@ -79,7 +99,7 @@ private:
 
     // Actions that are too long for the table of bindings.
     void submit();
-    void open_message(const Transcript::Entry& of);
+    void open_message(const Transcript::Entry& entry);
     void back_to_end();
     void browse(bool is_older);
     void interrupt();
@@ -87,7 +107,7 @@ private:
 
     // True while a message is selected and no line is being typed. Enter, Up and Down then
     // apply to the message.
-    bool is_selecting() { return editor_.empty() && transcript().selected(); }
+    bool is_selecting() { return editor_.empty() && transcript_.selected(); }
     Rows key_rows(int width);
     Rows statistics_rows(int width);
     Rows connection_rows(int width);
@@ -96,13 +116,59 @@ private:
     bool has_key_bar() const { return terminal().size().rows >= 12; }
     // Returns the number of rows above the status line, the input line and the key bar.
     int main_height() const { return terminal().size().rows - (has_key_bar() ? 3 : 2); }
-    std::vector<Part> status() const;
+    ui::Row status_row(int width) const;
     std::string hint_text() const;
     std::string progress_hint() const;
     ui::Row input_row(int width, ui::Frame& frame);
     ui::Row search_row(const ui::HistorySearch& search, int width, ui::Frame& frame) const;
 
+    // --- The conversation.
+
+    void session_changed() override;
+    void session_event(const Event& event) override;
+    void record(const Event& event, ui::Style note_style = ui::Style::dim);
+    void show(const Event& event, Transcript::WallTime at, ui::Style note_style);
+    void show_recording();
+    void report_state();
+    void add_note(std::string_view text, ui::Style style = ui::Style::dim);
+
+    bool is_open() const { return session_.state() == Session::State::open; }
+    // Returns true if messages end with a newline, so that each line of a text is a message. A
+    // message of SMTP may have several lines, because the server decides when it ends.
+    bool sends_each_line() const;
+    // Sends the line, queues it until there is a connection, or refuses it. Connects again if
+    // reconnects_to_send().
+    void send(const std::string& line);
+    void send_now(const std::string& text);
+    void refuse(const std::string& line, const std::string& why);
+    bool refuse_without_target();
+
+    // Calls Session::finish(), which waits for replies, and stops the loop once the session
+    // ends. A later disconnect() or reconnect() cancels quitting. If the connection is not
+    // open, acts like quit_now().
+    void quit_when_answered();
+    void quit_now();
+    void disconnect();
+    // Disconnects and connects again. Right after a successful retry, which the user may not
+    // have noticed, only adds a note to the log; the next call then reconnects.
+    void reconnect();
+
+    void toggle_file();
+    void start_file();
+    bool stop_file();
+    void open_file(const std::string& name);
+    void record_connection();
+    void fail_file(const std::string& trouble, const char* effect = "");
+
+    // Returns true if the counts shown are those of the recording, because no message was sent.
+    bool counts_recording() const { return options_.recording && !results_.any(); }
+    const Results& shown_results() const;
+    // Returns the counts of the session a minute ago, to within a second. Returns null while
+    // the counts of the recording are shown.
+    const Results* results_a_minute_ago() const;
+
     ev::Loop& loop_;
+    const Options options_;
     ui::LineEditor editor_;
     ui::History history_;
     Mode mode_;
@@ -111,6 +177,28 @@ private:
     std::string notice_;       // replaces the input line until the next key
     ev::Timer quit_timer_;     // runs while another ^C quits
     ev::Timer clock_timer_;    // fires when a displayed time changes
+
+    Transcript transcript_;
+    std::optional<Journal> journal_;  // set while a file is written
+    Results file_results_;            // of the events in the journal, if it is a recording
+    std::string file_trouble_;        // why a file is missing or incomplete; else empty
+    Results results_;
+    Results recorded_results_;
+    // Results before an event, with the event's time: at most one for each second of the last
+    // minute.
+    std::deque<std::pair<ev::Time, Results>> earlier_results_;
+    PercentileHistory percentile_history_;
+    std::deque<ev::Duration> recent_round_trips_;
+    std::deque<std::string> queued_lines_;  // lines to send over the next connection
+    std::size_t sent_together_ = 0;         // messages in the last text
+    bool is_quitting_ = false;              // the loop stops once the session is closed
+    Session::State reported_state_ = Session::State::idle;  // the last state in the log
+    bool has_noted_half_close_ = false;  // the log reports a half-close by the server
+    // The last reported failure to connect. A failure for the same reason is not reported
+    // again.
+    bufio::End reported_failure_;
+    bool was_retried_ = false;  // a retry, not a key, opened this connection
+    Session session_;
 };
 
 }  // namespace yodel

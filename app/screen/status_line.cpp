@@ -85,17 +85,15 @@ void add_counts(const auto& add, const Session& session, const Results& results)
         if (number > 0) count(number, sign, Priority::count, Style::status_warn);
 }
 
-ui::Row row_of(const std::vector<Part>& parts, const std::vector<bool>& chosen,
-               const Separators& separators) {
+ui::Row row_of(const std::set<const Part*>& parts, const Separators& separators) {
     ui::Row row;
     int group = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (!chosen[i]) continue;
-        const bool is_same = parts[i].group == group;
+    for (const Part* const part : parts) {
+        const bool is_same = part->group == group;
         if (!row.empty())
             ui::append(row, is_same ? separators.parts : separators.groups, separators.style);
-        ui::append_escaped(row, parts[i].text, parts[i].style);
-        group = parts[i].group;
+        ui::append_escaped(row, part->text, part->style);
+        group = part->group;
     }
     return row;
 }
@@ -103,19 +101,18 @@ ui::Row row_of(const std::vector<Part>& parts, const std::vector<bool>& chosen,
 }  // namespace
 
 ui::Row fit(const std::vector<Part>& parts, int width, const Separators& separators) {
-    std::multimap<int, std::size_t> by_rank;  // parts of the same rank keep their order
-    for (std::size_t i = 0; i < parts.size(); ++i) by_rank.emplace(parts[i].rank, i);
-    std::vector<bool> chosen(parts.size());
+    std::multimap<int, const Part*> by_rank;  // parts of the same rank keep their order
+    for (const Part& part : parts) by_rank.emplace(part.rank, &part);
+    std::set<const Part*> chosen;  // sorted by address, which is the order in `parts`
     std::set<int> full_groups;
-    for (const auto& [rank, i] : by_rank) {
-        if (full_groups.count(parts[i].group) > 0) continue;
-        chosen[i] = true;
-        if (rank == 0 || ui::display_width(row_of(parts, chosen, separators)) <= width)
-            continue;
-        chosen[i] = false;
-        full_groups.insert(parts[i].group);
+    for (const auto& [rank, part] : by_rank) {
+        if (full_groups.count(part->group) > 0) continue;
+        chosen.insert(part);
+        if (rank == 0 || ui::display_width(row_of(chosen, separators)) <= width) continue;
+        chosen.erase(part);
+        full_groups.insert(part->group);
     }
-    ui::Row row = row_of(parts, chosen, separators);
+    ui::Row row = row_of(chosen, separators);
     ui::truncate(row, width);
     return row;
 }
@@ -199,13 +196,6 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
     return parts;
 }
 
-ui::Row fit_status(const std::vector<Part>& parts, int width) {
-    const std::string bar = " " + glyph::separator.text() + " ";
-    ui::Row row = fit(parts, width, {" ", bar, Style::status});
-    ui::pad(row, width, Style::status);
-    return row;
-}
-
 std::string sparkline(const std::deque<ev::Duration>& times) {
     const auto longest =
         std::max(*std::max_element(times.begin(), times.end()), ev::Duration(1));
@@ -248,12 +238,11 @@ bool reconnects_to_send(const Session& session) {
 }
 
 void append_hints(ui::Row& row, std::string_view hints, int width) {
-    const int space = width - ui::display_width(row);
+    const int space = std::max(width - ui::display_width(row), 0);
     while (static_cast<int>(hints.size()) > space) {
         const std::size_t end = hints.rfind("; ");
         if (end == hints.npos && row.empty()) break;
         hints = hints.substr(0, end == hints.npos ? 0 : end);
-        if (hints.empty()) break;
     }
     ui::append(row, hints, Style::dim);
     ui::truncate(row, width);

@@ -50,8 +50,6 @@ struct StatusGroup {
 std::vector<Part> status_parts(const Session& session, const Results& results,
                                const std::deque<ev::Duration>& recent, ev::Time now);
 
-ui::Row fit_status(const std::vector<Part>& parts, int width);
-
 // Returns the times as bars of eight heights, relative to the longest: ▁▂▁▃█▂. There must be at
 // least one time.
 std::string sparkline(const std::deque<ev::Duration>& times);

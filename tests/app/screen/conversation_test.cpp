@@ -45,26 +45,17 @@ public:
     ~LogScript() override { std::filesystem::remove_all(folder_); }
 
 private:
-    // Returns a damaged recording of a right reply, a bad one and a lost message.
+    // Returns a recording of a right reply, a bad one and a lost message, without its end.
     static std::shared_ptr<const yodel::Recording> damaged_recording() {
-        using yodel::Fate;
-        auto recording = std::make_shared<yodel::Recording>();
-        const auto add = [&](Fate fate, std::uint64_t id, const yodel::Reply& reply = {}) {
-            const std::string sent = "m" + std::to_string(id);
-            const ev::Time at(id * std::chrono::milliseconds(10));
-            yodel::Event event{.fate = Fate::sent, .at = at};
-            event.message = {.id = id, .payload = sent, .planned_at = at, .sent_at = at};
-            recording->events.emplace_back(event);
-            event.fate = fate;
-            event.reply = reply;
-            recording->events.emplace_back(event);
-        };
-        const ev::Duration round_trip = std::chrono::milliseconds(1);
-        add(Fate::echoed, 1, {.payload = "m1", .round_trip = round_trip, .right = true});
-        add(Fate::bad, 2, {.payload = "x", .round_trip = round_trip});
-        add(Fate::lost, 3);
-        recording->trouble.text = "r.json:4: the line is truncated";
-        return recording;
+        constexpr const char* text =
+            R"({"type":"recording","version":2,"framing":"line","first":1,"connections":1}
+{"type":"message","seq":1,"planned_us":10,"rtt_us":9,"fate":"echoed","right":true,)"
+            R"("sent":"m1","received":"m1"}
+{"type":"message","seq":2,"planned_us":20,"rtt_us":9,"fate":"bad","sent":"m2","received":"x"}
+{"type":"message","seq":3,"planned_us":30,"fate":"lost","sent":"m3"})";
+        yodel::Recording recording{.name = "r.json"};
+        yodel::parse_recording(recording, text, {});
+        return std::make_shared<const yodel::Recording>(std::move(recording));
     }
     void collect() override {
         turn();
@@ -301,11 +292,11 @@ TEST_CASE("a file that cannot be opened at the start is an error") {
 TEST_CASE("a recording is shown up to its damage, and then a connection begins") {
     play_each<LogScript>({
         {"with a target", R"(recording; shows 3^ 1v 0~ 1x 1?
-            reports m1, m1 ok, m2, x x does not match, m3, m3 - no reply, r.json:4: the line is truncated, CONNECTED
+            reports m1, m1 ok, m2, x x does not match, m3, m3 - no reply, r.json:4: the recording is truncated: the end object is missing, CONNECTED
             send a; peer echoes; reports a, a ok; shows 1^ 1v 0~ 0x 0?; quit; stops
             reports DISCONNECTED; status 0)"},
         {"without a target", R"(recording; no target; shows 3^ 1v 0~ 1x 1?
-            reports ... r.json:4: the line is truncated
+            reports ... r.json:4: the recording is truncated: the end object is missing
             keys F5 F8 F9; reports REFUSED, REFUSED, REFUSED; send a; last a
             reports REFUSED; quit; stops; status 0)"},
         {"a transcript contains only the connection",

@@ -85,24 +85,18 @@ TEST_CASE("round trips are drawn as bars relative to the longest") {
 }
 
 TEST_CASE("hints that do not fit are dropped whole, and the first is truncated") {
-    struct Row {
-        int width;
-        const char* label;
-        const char* shown;
-    };
-    const Row rows[] = {{80, "", "F1 keys; ^D quits; F5 connects now"},
-                        {34, "", "F1 keys; ^D quits; F5 connects now"},
-                        {33, "", "F1 keys; ^D quits"},
-                        {17, "", "F1 keys; ^D quits"},
-                        {16, "", "F1 keys"},
-                        {7, "", "F1 keys"},
-                        {3, "", "F1 "},
-                        {13, "find: ", "find: F1 keys"},
-                        {12, "find: ", "find: "},
-                        {3, "find: ", "fin"}};
+    const std::tuple<int, std::string, const char*> rows[] = {
+        {34, "", "F1 keys; ^D quits; F5 connects now"},
+        {33, "", "F1 keys; ^D quits"},
+        {17, "", "F1 keys; ^D quits"},
+        {16, "", "F1 keys"},
+        {3, "", "F1 "},
+        {13, "find: ", "find: F1 keys"},
+        {12, "find: ", "find: "},
+        {3, "find: ", "fin"}};
     for (const auto& [width, label, shown] : rows) {
         ui::Row row;
-        if (*label != '\0') row = {{label}};
+        ui::append(row, label);
         append_hints(row, "F1 keys; ^D quits; F5 connects now", width);
         CHECK(test::plain_text(row) == shown);
     }

@@ -18,6 +18,8 @@ using test::Locale;
 using ui::Row;
 using ui::Style;
 
+using Texts = std::vector<std::string>;
+
 const Transcript::WallTime start{1'800'000'000s + 208ms};
 
 Transcript::Entry entry(const Event& event, ev::Duration after = 0ns) {
@@ -121,8 +123,8 @@ void add_each(Transcript& transcript) {
     for (int i = 0; const Event& event : events) transcript.append(entry(event, ++i * 1s));
 }
 
-std::vector<std::string> all_rows(Transcript& transcript) {
-    std::vector<std::string> rows;
+Texts all_rows(Transcript& transcript) {
+    Texts rows;
     for (const Row& row : transcript.rows(200, 100)) rows.push_back(test::plain_text(row));
     return rows;
 }
@@ -144,11 +146,10 @@ TEST_CASE("replies of Redis are shown as redis-cli shows them, and as bytes in t
     transcript.append(entry({.fate = Fate::unsolicited, .reply = {">1\r\n+news"}}));
     const Message ping{.id = 1, .payload = "+ok"};
     transcript.append(entry({.fate = Fate::bad, .message = ping, .reply = {"+no", {}, {}, 1}}));
-    CHECK(all_rows(transcript) ==
-          std::vector<std::string>{"untimed < \"PONG\"", "untimed < 1) (integer) 1",
-                                   "          2) (nil)", "untimed < (error) ERR no",
-                                   "untimed < $9^M^J", "          PONG", "<< 1) news",
-                                   "untimed < +no x differs at byte 1: o>n"});
+    CHECK(all_rows(transcript) == Texts{"untimed < \"PONG\"", "untimed < 1) (integer) 1",
+                                        "          2) (nil)", "untimed < (error) ERR no",
+                                        "untimed < $9^M^J", "          PONG", "<< 1) news",
+                                        "untimed < +no x differs at byte 1: o>n"});
     const Row error = transcript.rows(80, 9)[3];
     CHECK(error.back() == ui::Span{"(error) ERR no", ui::Style::bad});
     transcript.show_hex(true);
@@ -182,7 +183,7 @@ TEST_CASE("each kind of entry has its sign, and its time in the chosen style") {
         {"0.21ms", "0.21ms", "0.21ms", "< lo x differs at byte 2: 6e>end"},
     };
     for (const int style : {0, 1, 2, 0}) {
-        std::vector<std::string> expected;
+        Texts expected;
         for (std::size_t i = 0; const auto& row : entries) {
             std::string time = style == 0 ? row.clock : style == 1 ? row.delta : row.off;
             if (time == clock) time = clock_text(start + i * 1s);
@@ -204,8 +205,7 @@ TEST_CASE("a long pause is shown in whole seconds") {
     Transcript transcript(true, false, {});
     transcript.cycle_timestamps();
     for (const auto after : {0s, 999s, 2000s}) transcript.append(note("a", after));
-    CHECK(all_rows(transcript) ==
-          std::vector<std::string>{" +0.000s - a", "+999.000s - a", "  +1001s - a"});
+    CHECK(all_rows(transcript) == Texts{" +0.000s - a", "+999.000s - a", "  +1001s - a"});
 }
 
 TEST_CASE("a message is answered by the reply to its number and time") {

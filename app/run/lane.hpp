@@ -1,5 +1,5 @@
-// Drives one thread's connections of a run, on that thread's loop: opens them, sends messages,
-// replaces worn-out connections, and closes them.
+// Drives the connections that a run has on one thread, on that thread's loop: opens them, sends
+// messages, replaces worn-out connections, and closes them.
 //
 // In the closed loop, each connection sends its next message when its window allows. In the
 // open loop, messages have planned times, starting when every connection is open or has failed.
@@ -182,7 +182,7 @@ private:
     std::shared_ptr<const Session::Options> session_options_;
     ev::Timer open_timer_;  // the next connection to open
     std::vector<std::unique_ptr<Connection>> connections_;
-    std::size_t live_count_ = 0;     // connections that are not closed for good
+    std::size_t live_count_ = 0;     // of `connections_`, those not closed for good
     std::size_t settled_count_ = 0;  // see Connection::is_settled
     bool is_trouble_reported_ = false;
     bool is_paused_ = false;

@@ -111,9 +111,9 @@ void Reporter::lane_opened(std::size_t connection, const Session& session) {
     if (prints_json() && reports_messages() && !options_.quiet)
         output_.append_line(
             connection_object(session, is_load() ? connection : attempt_count_).str());
-    if (options_.verbose || (is_probe() && !options_.quiet)) remark(connection, text);
+    if (options_.verbose || (is_probe() && !options_.quiet)) print_remark(connection, text);
     for (const std::string& each : session.opening_notes())
-        if (options_.verbose) remark(connection, each);
+        if (options_.verbose) print_remark(connection, each);
 }
 
 void Reporter::lane_ended(std::size_t connection, const Session& session, bool was_open) {
@@ -128,7 +128,7 @@ void Reporter::lane_ended(std::size_t connection, const Session& session, bool w
         text += "; retry in " + duration_text(session.retry_at() - session.state_began_at());
     if (journal_) journal_->add_event({.reply = {.payload = text}});
     const bool is_shown = is_load() ? options_.verbose : is_retrying && !options_.quiet;
-    if (is_shown || (options_.verbose && is_retrying)) remark(connection, text);
+    if (is_shown || (options_.verbose && is_retrying)) print_remark(connection, text);
 }
 
 // Prints the result of an attempt to connect, as ping prints a reply.
@@ -139,8 +139,8 @@ void Reporter::report_attempt(const std::string& text, bool is_new) {
         output_.append_line("seq " + std::to_string(attempt_count_) + ": " + text);
 }
 
-void Reporter::remark(std::size_t connection, const std::string& text) {
-    if (remark_count_ > max_remarks || !options_.remarks) return;
+void Reporter::print_remark(std::size_t connection, const std::string& text) {
+    if (remark_count_ > max_remarks || !options_.has_remarks) return;
     if (is_load()) ++remark_count_;
     const std::string prefix =
         is_load() ? "connection " + std::to_string(connection) + ": " : "";
@@ -157,7 +157,7 @@ void Reporter::lane_event(const Event& event) {
     const bool is_logged =
         is_unframed() == (event.fate == Fate::read) || !has_reply(event.fate);
     if (journal_ && is_logged && event.frames.empty()) journal_->add_event(event);
-    if (event.fate == Fate::read) return print(event);
+    if (event.fate == Fate::read) return print_reply(event);
     if (!event.frames.empty()) {  // print echoed lines without decoding them
         const bool is_unterminated = event.message.id + event.count - 1 == unterminated_id_;
         return output_.write(
@@ -169,7 +169,7 @@ void Reporter::lane_event(const Event& event) {
         if (!line.empty()) output_.append_line(line);
     }
     if (is_replay() && !prints_json()) output_.append(difference_text(event));
-    print(event);
+    print_reply(event);
 }
 
 void Reporter::on_sent(const Event& event) {
@@ -201,7 +201,7 @@ void Reporter::add_object(const Event& event) {
 // Prints the received bytes. Without frames they are printed as they are read, unless the
 // replies of several connections are printed. A duplicate datagram is not printed, because the
 // network made the duplicate.
-void Reporter::print(const Event& event) {
+void Reporter::print_reply(const Event& event) {
     const std::string_view payload = event.reply.payload;
     const bool is_as_read = is_unframed() && !is_load();
     if (!prints_replies() || !has_reply(event.fate)) return;

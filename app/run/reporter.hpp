@@ -34,7 +34,7 @@ public:
         // Report totals instead of connections and generated messages, number the connections,
         // and print replies only with `verbose`.
         bool load = false;
-        bool remarks = true;  // print remarks about connections; set by RunClient
+        bool has_remarks = true;  // print remarks about connections; set by RunClient
         JournalFile log = {};
         std::vector<Requirement> required = {};
     };
@@ -81,12 +81,12 @@ private:
     bool is_load() const { return options_.load; }
     void on_sent(const Event& event);
     void add_object(const Event& event);
-    void print(const Event& event);
+    void print_reply(const Event& event);
     void print_visible(std::string_view bytes);
     std::string difference_text(const Event& event) const;
     std::string part(const char* name, std::string_view payload, std::size_t difference) const;
     void report_attempt(const std::string& text, bool is_new = true);
-    void remark(std::size_t connection, const std::string& text);
+    void print_remark(std::size_t connection, const std::string& text);
 
     const Options options_;
     const RunOptions& run_;

@@ -82,7 +82,7 @@ RunClient::RunClient(ev::Loop& loop, Options options)
 RunClient::Options RunClient::completed(Options options) const {
     RunOptions& run = options.run;
     Session::Options& session = run.session;
-    options.report.remarks = !options.page || ::isatty(STDERR_FILENO) != 1;
+    options.report.has_remarks = !options.page || ::isatty(STDERR_FILENO) != 1;
     if (options.report.load && options.report.form == Reporter::Form::json && !run.probe)
         run.samples_from = loop_.now();
     if (options.start_at)

@@ -55,10 +55,8 @@ std::string recorded(const std::string& events) {
         if (kind == '~' || kind == '\0') add(Fate::lost);
         if (kind == '~') add(Fate::late);
     }
-    return text;
+    return text + "{\"type\":\"end\"}\n";
 }
-
-const char* const the_end = "{\"type\":\"end\"}\n";
 
 // Returns a server that answers the line "a" with "aa", or with the given lines: "a=aa,~x"
 // answers a with aa, and with x a second later, and "b=" answers b with nothing.
@@ -87,7 +85,6 @@ struct Replayed {
     int status = -1;
     std::string counts;  // without zeros and the number of messages
     std::string output;
-    std::string errors;
     std::string times;  // arrival of each line, in milliseconds since the start
 };
 
@@ -111,11 +108,10 @@ Replayed replay(const std::string& recording, const Server::Answer& answer,
     Replayed outcome;
     outcome.status = fixture.wait_for_end();
     outcome.output = fixture.printed;
-    outcome.errors = fixture.reported;
-    const std::size_t begin = outcome.errors.find(" replayed, ");
-    if (begin != std::string::npos)
-        outcome.counts = outcome.errors.substr(
-            begin + 11, outcome.errors.find_first_of(";\n", begin) - begin - 11);
+    const std::string& errors = fixture.reported;
+    if (const std::size_t begin = errors.find(" replayed, "); begin != std::string::npos)
+        outcome.counts =
+            errors.substr(begin + 11, errors.find_first_of(";\n", begin) - begin - 11);
     for (const std::string zero : {", 0 bad", ", 0 lost"})
         if (const std::size_t at = outcome.counts.find(zero); at != std::string::npos)
             outcome.counts.erase(at, zero.size());
@@ -244,8 +240,8 @@ TEST_CASE("a replay compares the server with the recording") {
             CAPTURE(row.name, is_fast);
             Settings settings = row.played.settings;
             settings.fast = is_fast;
-            const Replayed outcome = replay(recorded(row.played.recording) + the_end,
-                                            answers(row.played.server), settings);
+            const Replayed outcome =
+                replay(recorded(row.played.recording), answers(row.played.server), settings);
             int status = 0;
             for (const std::string& difference : differences)
                 if (contains(row.expected.counts, difference)) status = 1;
@@ -271,7 +267,7 @@ TEST_CASE("unsolicited messages in a burst are found among any number of recorde
             const auto answer = [&](const std::string& line) {
                 return line == "a" ? burst : Replies{"bb"};
             };
-            const std::string text = recorded(events) + the_end;
+            const std::string text = recorded(events);
             CHECK(replay(text, answer, {.fast = fast}).counts ==
                   "2 matched, 10000 unsolicited matched");
             burst.insert(burst.begin() + 1, "tick 1");
@@ -282,16 +278,16 @@ TEST_CASE("unsolicited messages in a burst are found among any number of recorde
 }
 
 TEST_CASE("no message is missing if a signal ends the replay") {
-    const Replayed outcome = replay(recorded("0 a=aa; 1000 +tick; 9000 b=bb") + the_end,
-                                    answers(""), {.interrupted = 2s});
+    const Replayed outcome =
+        replay(recorded("0 a=aa; 1000 +tick; 9000 b=bb"), answers(""), {.interrupted = 2s});
     CHECK(outcome.status == 128 + SIGINT);
     CHECK(outcome.output.empty());
     CHECK(outcome.counts == "1 matched");
 }
 
 TEST_CASE("the objects of a replay have their fates") {
-    const Replayed outcome = replay(recorded(three) + the_end, answers("b=bX"),
-                                    {.fast = true, .form = Reporter::Form::json});
+    const Replayed outcome =
+        replay(recorded(three), answers("b=bX"), {.fast = true, .form = Reporter::Form::json});
     CHECK(outcome.status == 1);
     CHECK(contains(outcome.output, R"("fate":"matched","right":true)"));
     CHECK(contains(outcome.output, R"("fate":"bad","right":false,"difference":1)"));

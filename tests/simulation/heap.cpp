@@ -24,34 +24,6 @@ struct alignas(std::max_align_t) Head {
     std::size_t size;  // the product's bytes, or 0 if the block belongs to the tests
 };
 
-Head* head_of(void* memory) { return static_cast<Head*>(memory) - 1; }
-
-// Records a block. `base` contains space for the head before `offset`.
-void* record_block(void* base, std::size_t offset, std::size_t size) {
-    if (!base) throw std::bad_alloc();
-    void* const memory = static_cast<char*>(base) + offset;
-    head_of(memory)->size = owner == Owner::product && size < shared_size ? size : 0;
-    bytes += head_of(memory)->size;
-    max_bytes = std::max(max_bytes, bytes);
-    ++blocks;
-    return memory;
-}
-
-void free_block(void* memory, std::size_t offset) {
-    if (!memory) return;
-    --blocks;
-    bytes -= head_of(memory)->size;
-    std::free(static_cast<char*>(memory) - offset);
-}
-
-std::size_t rounded_up(std::size_t size, std::size_t unit) {
-    return (size + unit - 1) / unit * unit;
-}
-
-std::size_t offset_of(std::align_val_t alignment) {
-    return std::max(static_cast<std::size_t>(alignment), sizeof(Head));
-}
-
 }  // namespace
 
 std::size_t blocks_in_use() { return blocks; }
@@ -67,18 +39,19 @@ void Heap::start_peak() { first_bytes = max_bytes = bytes; }
 using namespace simulation;
 
 void* operator new(std::size_t size) {
-    return record_block(std::malloc(sizeof(Head) + size), sizeof(Head), size);
+    auto* const head = static_cast<Head*>(std::malloc(sizeof(Head) + size));
+    if (!head) throw std::bad_alloc();
+    head->size = owner == Owner::product && size < shared_size ? size : 0;
+    bytes += head->size;
+    max_bytes = std::max(max_bytes, bytes);
+    ++blocks;
+    return head + 1;
 }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-    const std::size_t offset = offset_of(alignment);
-    const std::size_t whole = rounded_up(offset + size, offset);
-    return record_block(std::aligned_alloc(offset, whole), offset, size);
+void operator delete(void* memory) noexcept {
+    if (!memory) return;
+    Head* const head = static_cast<Head*>(memory) - 1;
+    --blocks;
+    bytes -= head->size;
+    std::free(head);
 }
-void operator delete(void* memory) noexcept { free_block(memory, sizeof(Head)); }
-void operator delete(void* memory, std::size_t) noexcept { free_block(memory, sizeof(Head)); }
-void operator delete(void* memory, std::align_val_t alignment) noexcept {
-    free_block(memory, offset_of(alignment));
-}
-void operator delete(void* memory, std::size_t, std::align_val_t alignment) noexcept {
-    free_block(memory, offset_of(alignment));
-}
+void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }

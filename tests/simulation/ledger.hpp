@@ -64,9 +64,10 @@ public:
 
     void add(const Event& event) {
         if (event.fate == Fate::read) return;
-        if (event.fate == Fate::duplicate) ++counts_.duplicates;
-        if (event.fate == Fate::unsolicited || event.fate == Fate::stale) ++counts_.unsolicited;
-        if (!has_message(event.fate)) return;
+        if (!has_message(event.fate)) {
+            ++counts_.answers_to_none;
+            return;
+        }
         if (event.fate == Fate::lost) return lost(event.message, event.at);
         if (event.frames.empty()) return answered(event.message, event.reply, event.at);
         echoed(event);
@@ -96,8 +97,7 @@ public:
         std::size_t right = 0;  // includes late replies
         std::size_t bad = 0;
         std::size_t lost = 0;  // without late replies
-        std::size_t unsolicited = 0;
-        std::size_t duplicates = 0;
+        std::size_t answers_to_none = 0;
     };
     const Counts& counts() const { return counts_; }
 

@@ -1,7 +1,5 @@
 #include "tests/simulation/plan.hpp"
 
-#include "app/text/json.hpp"
-
 #include <algorithm>
 #include <chrono>
 
@@ -159,34 +157,6 @@ Plan make_plan(Kind kind, std::uint64_t seed) {
     draw_server(dice, plan);
     draw_traffic(dice, plan);
     return plan;
-}
-
-std::string Plan::text() const {
-    const Faults& faults = server.faults;
-    JsonObject object;
-    object.number("carrier", static_cast<unsigned>(carrier)).flag("calm", calm);
-    object.flag("distinct", distinct).number("messages", messages).number("longest", longest);
-    object.number("window", window).number("burst", burst).time("gap_us", gap);
-    object.decimal("mischief", mischief).time("oversleep_us", machine.oversleep);
-    object.text("framing", client.framing->name);
-    object.number("expect", static_cast<unsigned>(client.expect));
-    object.flag("coalesce", client.coalesce).flag("numbered", client.numbered);
-    object.number("max_frame", client.max_frame).time("reply_us", client.reply_timeout);
-    object.time("close_us", client.close_timeout).time("connect_us", client.connect_timeout);
-    object.time("greeting_us", client.greeting_time).number("retries", client.retries);
-    object.time("retry_us", client.retry_delay);
-    if (client.idle_timeout) object.time("idle_us", *client.idle_timeout);
-    if (client.max_time) object.time("max_us", *client.max_time);
-    object.decimal("drop", faults.drop).decimal("dup", faults.dup);
-    object.decimal("corrupt", faults.corrupt).decimal("reorder", faults.reorder);
-    object.time("delay_us", faults.delay).time("jitter_us", faults.jitter);
-    object.number("chunk", faults.chunk).flag("half_close", faults.half_close);
-    if (faults.close_after) object.number("close_after", *faults.close_after);
-    if (faults.reset_after) object.number("reset_after", *faults.reset_after);
-    object.flag("no_read", faults.no_read).flag("stall", faults.stall_handshake);
-    object.bytes("banner", faults.banner).number("buffer", server.buffer());
-    if (server.idle_timeout) object.time("server_idle_us", *server.idle_timeout);
-    return object.str() + "\n";
 }
 
 }  // namespace simulation

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <string>
 
 namespace simulation {
 
@@ -47,8 +46,6 @@ struct Plan {
     std::size_t burst = 1;     // maximum payloads sent together
     ev::Duration gap{};        // maximum time between two actions
     double mischief = 0;       // the chance that a callback or action misbehaves
-
-    std::string text() const;  // for people
 };
 
 enum class Kind { streams, datagrams, websockets };

@@ -68,8 +68,7 @@ public:
     void restart() {
         const Heap heap(Owner::product);
         stop();
-        const auto log = [this](auto&, auto& text) { logged_ += text.size(); };
-        server_ = std::make_unique<EchoServer>(loop_, plan_.server, log);
+        server_ = std::make_unique<EchoServer>(loop_, plan_.server, [](auto&, auto&) {});
         if (plan_.carrier == Carrier::datagrams)
             address_ = server_->listen_datagrams(address_);
         else
@@ -115,7 +114,6 @@ private:
     bufio::Address address_;
     std::unique_ptr<EchoServer> server_;
     std::uint64_t traffic_before_ = 0;  // traffic of earlier servers
-    std::size_t logged_ = 0;            // bytes of text
     bool drained_ = false;
 };
 

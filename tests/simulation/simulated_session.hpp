@@ -99,7 +99,6 @@ public:
     const std::string& trace() const { return trace_; }
     const Ledger::Counts& counts() const { return ledger_.counts(); }
     std::uint64_t turns() const { return turns_; }
-    ev::Duration elapsed() const { return loop_.elapsed(); }
 
 private:
     using State = Session::State;
@@ -458,7 +457,7 @@ private:
         equal(counts.lost, dropped, "lost");
         equal(counts.bad, damaged, "bad");
         equal(counts.right, counts.sent - dropped - damaged, "right");
-        equal(counts.unsolicited + counts.duplicates, copied, "copies");
+        equal(counts.answers_to_none, copied, "copies");
         require(payloads_ == plan_.messages || acts_left_ == 0, "something was not sent");
     }
 

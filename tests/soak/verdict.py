@@ -1,4 +1,5 @@
 """Judges whether the measurements of a soak are flat. Independent of processes."""
+import collections
 import statistics
 
 # The first part of the measurements is a warm-up, in which one-time allocations happen and buffers
@@ -17,11 +18,7 @@ P50_FACTOR = 1.5
 P99_FACTOR = 3
 
 
-class Finding:
-    def __init__(self, flat, text):
-        self.flat = flat
-        self.text = text
-
+class Finding(collections.namedtuple("Finding", "flat text")):
     def __str__(self):
         return ("flat      " if self.flat else "NOT FLAT  ") + self.text
 

@@ -35,7 +35,6 @@ public:
     void close() { lanes_.post_to_each(&Lane::close); }
     void void_round_trips() { lanes_.post_to_each(&Lane::void_round_trips); }
 
-    const RunOptions& options() const { return options_; }
     bool over() const { return lanes_.first().over(); }  // sending has ended
     bool ended() const { return running_count_ == 0; }   // all connections are closed
     // With several threads, until the end of the run, the results may lag by a tenth of a

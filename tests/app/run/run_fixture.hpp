@@ -40,6 +40,7 @@ struct RunFixture {
         bufio::Endpoint& endpoint = options.session.endpoint;
         if (endpoint.host.empty()) endpoint.host = "127.0.0.1";
         if (endpoint.service.empty()) endpoint.service = server.port();
+        is_paced = options.pace.has_value();
         run.emplace(loop, std::move(options), owner);
     }
     void until_sent(std::uint64_t count) {
@@ -55,7 +56,7 @@ struct RunFixture {
         turn_until(loop, [&] { return run->ended(); });
         const yodel::RunResults& results = run->results();
         CHECK(results.round_trips.count() <= results.echoed + results.bad);
-        CHECK(results.lateness.count() == (run->options().pace ? results.sent : 0));
+        CHECK(results.lateness.count() == (is_paced ? results.sent : 0));
         return results;
     }
     const yodel::RunResults& finish() {
@@ -70,6 +71,7 @@ struct RunFixture {
     Loop loop;
     Server server{loop};
     std::optional<yodel::Run> run;
+    bool is_paced = false;
 };
 
 }  // namespace test

@@ -70,6 +70,11 @@ private:
     }
 };
 
+Session::Options datagrams_to(const bufio::PacketSocket& peer) {
+    return {.endpoint = {.service = std::to_string(peer.address().port()), .is_udp = true},
+            .framing = datagram_framing()};
+}
+
 struct Row {
     const char* name;
     RunOptions options;
@@ -430,7 +435,7 @@ TEST_CASE("an early end does not wait for connections to open") {
         test::turn_until(fixture.loop, [&] { return fixture.server.streams.size() == 3; });
         fixture.loop.settle();
         CHECK(counts(fixture.finish()).empty());
-        CHECK(fixture.loop.time < begin + fixture.run->options().session.connect_timeout);
+        CHECK(fixture.loop.time < begin + Session::Options().connect_timeout);
     }
 }
 
@@ -566,38 +571,16 @@ TEST_CASE_METHOD(Fixture, "a paused run reads nothing, and lets no reply become 
     CHECK(run->results().lost == 0);
 }
 
-namespace {
-
-// Echoes datagrams.
-class DatagramServer final {
-public:
-    explicit DatagramServer(ev::Loop& loop)
-        : socket_(bufio::bound_datagram_socket(test::any_loopback_port())),
-          watch_(loop, socket_.descriptor(), ev::readable, [this](ev::Events) { echo(); }) {}
-    Session::Options session() const {
-        return {
-            .endpoint = {.service = std::to_string(socket_.address().port()), .is_udp = true},
-            .framing = datagram_framing()};
-    }
-
-private:
-    void echo() {
-        std::vector<bufio::Packet> answers;
-        for (const bufio::Datagram& each : socket_.receive())
-            answers.push_back({each.bytes, &each.peer});
-        if (!answers.empty()) socket_.send(answers);
-    }
-
-    bufio::PacketSocket socket_;
-    ev::Watch watch_;
-};
-
-}  // namespace
-
 TEST_CASE_METHOD(Fixture,
                  "the jitter of datagrams excludes the client's own delay in sending") {
-    const DatagramServer datagrams(loop);
-    start({.session = datagrams.session(), .connections = 2, .pace = per_ms, .count = 8});
+    bufio::PacketSocket datagrams(bufio::bound_datagram_socket(test::any_loopback_port()));
+    const ev::Watch echoes(loop, datagrams.descriptor(), ev::readable, [&](ev::Events) {
+        for (const bufio::Datagram& each : datagrams.receive()) {
+            const bufio::Packet echo{each.bytes, &each.peer};
+            datagrams.send({&echo, 1});
+        }
+    });
+    start({.session = datagrams_to(datagrams), .connections = 2, .pace = per_ms, .count = 8});
     until_echoed(2);
     loop.time += 3500us;
     const RunResults& results = wait_for_end();
@@ -608,9 +591,9 @@ TEST_CASE_METHOD(Fixture,
     CHECK_FALSE(results.jitters.empty());
 }
 
-TEST_CASE_METHOD(Fixture, "without replies a window limits the messages in flight") {
-    const DatagramServer datagrams(loop);
-    const Session::Options silent = datagrams.session();
+TEST_CASE("without replies a window limits the messages in flight") {
+    const bufio::PacketSocket peer(bufio::bound_datagram_socket(test::any_loopback_port()));
+    const Session::Options silent = datagrams_to(peer);
     struct Row {
         const char* name;
         RunOptions options;

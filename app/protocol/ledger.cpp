@@ -40,22 +40,19 @@ Ledger::Ledger(const SessionOptions& options, const LedgerLimits& limits)
 
 // Collects frames, so that a flush is one write. A payload of several coalesced messages is
 // already the sequence of their frames without the last delimiter.
-QueuedIds Ledger::queue(std::string_view payload, ev::Time planned,
+QueuedIds Ledger::queue(std::string_view payload, ev::Time planned_at,
                         std::optional<std::string_view> reply) {
     const std::uint64_t before = last_id_;
-    if (options_.coalesce && !given() && framing_.joins_pieces()) {
-        frames_.append(payload);
-        frames_.append(framing_.delimiter);
-        record_queued(payload.size() + framing_.delimiter.size(),
-                      count_pieces(framing_, payload), planned, {});
-    } else {
-        for_each_piece(framing_, payload, [&](std::string_view piece) {
-            const std::size_t size = piece.size() + framing_.overhead();
-            frames_.reserve(size);  // no more than is needed
-            encode(framing_, piece, frames_);
-            record_queued(size, 1, planned, reply);
-        });
-    }
+    const auto add = [&](std::string_view bytes, std::size_t count) {
+        const std::size_t size = bytes.size() + framing_.overhead();
+        frames_.reserve(size);  // no more than is needed
+        encode(framing_, bytes, frames_);
+        record_queued(size, count, planned_at, reply);
+    };
+    if (options_.coalesce && !given() && framing_.joins_pieces())
+        add(payload, count_pieces(framing_, payload));
+    else
+        for_each_piece(framing_, payload, [&](std::string_view piece) { add(piece, 1); });
     return {before + 1, static_cast<std::size_t>(last_id_ - before)};
 }
 
@@ -66,13 +63,13 @@ QueuedIds Ledger::queue_reserved(std::size_t size) {
 }
 
 // The frames of these messages are the last `size` bytes of frames_.
-void Ledger::record_queued(std::size_t size, std::size_t count, ev::Time planned,
+void Ledger::record_queued(std::size_t size, std::size_t count, ev::Time planned_at,
                            std::optional<std::string_view> reply) {
     last_id_ += count;
     if (options_.expect == Expect::none) return;
     Entry& entry = entries_.emplace_back();
     entry.id = last_id_ + 1 - count;
-    entry.planned_at = planned;
+    entry.planned_at = planned_at;
     entry.begin = queued() - size;
     entry.size = size;
     entry.count = count;
@@ -189,14 +186,6 @@ const Ledger::Entry& Ledger::take(std::size_t i) {
 // Frees the frames of the removed messages, except the last one if it stays for
 // is_last_removed().
 void Ledger::release() {
-    if (keeps_last_ && taken_.count > 1) {
-        const std::string_view delimiter = framing_.delimiter;
-        const std::string_view others = frame(taken_).substr(0, taken_.size - delimiter.size());
-        const std::size_t last = others.rfind(delimiter) + delimiter.size();
-        taken_.begin += last;
-        taken_.size -= last;
-        taken_.count = 1;
-    }
     const std::uint64_t left = empty() ? flushed_ : entries_[first_].begin;
     const std::uint64_t to = std::max(base_, keeps_last_ ? taken_.begin : left);
     frames_.consume(static_cast<std::size_t>(to - base_));
@@ -230,15 +219,11 @@ void Ledger::drop_answered() {
 
 // --- Finding.
 
-std::optional<std::size_t> Ledger::find_oldest() const {
-    if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
-    return late_.count > 0 ? std::optional<std::size_t>(first_) : std::nullopt;
-}
-
 // Returns the index of the entry that begins with the message for which the reply is right, or
 // none if there is no such message.
 std::optional<std::size_t> Ledger::find(std::string_view reply) {
-    if (options_.expect == Expect::any) return find_oldest();
+    if (!awaited(first_)) return std::nullopt;
+    if (options_.expect == Expect::any) return awaited(oldest_) ? oldest_ : first_;
     std::string buffer;
     const std::string_view wanted = comparable_text(options_.pattern_or_null(), reply, buffer);
     std::string own_buffer;
@@ -257,7 +242,7 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
     for (std::size_t n = late; n < count + late; ++n) {
         const std::size_t i = first_ + (n < count ? n : n - count);
         const Entry& entry = entries_[i];
-        if (entry.key != key || entry.is_removed || !awaited(entry)) continue;
+        if (entry.key != key || entry.is_removed || !awaited(i)) continue;
         if (entry.count > 1) {
             if (const auto place = find_in_batch(i, wanted)) return place;
         } else if (equals(entry)) {
@@ -285,10 +270,9 @@ std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> numb
     const auto found = std::lower_bound(
         entries_.begin() + static_cast<std::ptrdiff_t>(first_), entries_.end(), *number,
         [](const Entry& entry, std::uint64_t key) { return entry.key < key; });
-    if (found == entries_.end() || found->key != *number || found->is_removed ||
-        !awaited(*found))
-        return std::nullopt;
-    return static_cast<std::size_t>(found - entries_.begin());
+    const auto i = static_cast<std::size_t>(found - entries_.begin());
+    if (!awaited(i) || found->key != *number || found->is_removed) return std::nullopt;
+    return i;
 }
 
 std::size_t Ledger::comparable_size(std::string_view reply) const {
@@ -360,14 +344,14 @@ std::optional<Event> Ledger::next_framed(std::string_view& received, ev::Time re
 
 // Matches replies that equal the sent frames byte for byte, without decoding them.
 std::optional<Event> Ledger::next_echoed(std::string_view& received, ev::Time read_at) {
-    if (options_.expect != Expect::echo || datagrams() || !any_awaited()) return std::nullopt;
+    if (options_.expect != Expect::echo || datagrams() || !awaited(first_)) return std::nullopt;
     const Entry& oldest = entries_[first_];
     equal_bytes_ += first_difference(
         received.substr(equal_bytes_),
         frames_.view().substr(static_cast<std::size_t>(oldest.begin - base_) + equal_bytes_));
     if (equal_bytes_ < oldest.size && !split(first_, equal_bytes_)) return std::nullopt;
     if (!held_.empty()) {
-        settle(first_);
+        settle(first_, true);
         return std::nullopt;
     }
     const std::size_t equal = equal_bytes_;
@@ -377,14 +361,20 @@ std::optional<Event> Ledger::next_echoed(std::string_view& received, ev::Time re
     received.remove_prefix(taken_.size);
     decoder_.restart();
     event.count = taken_.count;
-    if (taken_.count > 1) event.frames = frame(taken_);
+    if (taken_.count > 1) {  // only the last message stays
+        event.frames = frame(taken_);
+        const std::size_t last =
+            event.message.payload.rfind(framing_.delimiter) + framing_.delimiter.size();
+        taken_.begin += last;
+        taken_.size -= last;
+    }
     return event;
 }
 
 // Returns none if the reply is held, or if held replies must be settled first.
 std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
     if (datagrams()) return match_datagram(reply, read_at);
-    if (!any_awaited()) return unsolicited(reply);
+    if (!awaited(first_)) return unsolicited(reply);
     const auto place = find(reply);
     // With given replies, a reply that arrives again may answer the next message.
     bool answers_nothing =
@@ -396,7 +386,7 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
             split_first(*place);
             return answer(*place, reply, read_at, true);
         }
-        settle(*place);
+        settle(*place, true);
         return std::nullopt;
     }
     if (!place && !answers_nothing && forgotten_ > 0) {
@@ -411,10 +401,16 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
     return std::nullopt;
 }
 
-// Holds a bad reply if several messages may have caused it.
+// Holds a bad reply. If only one message may have caused it, next_resolved() then answers that
+// message with the reply.
 std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time read_at) {
-    const std::size_t size = comparable_size(reply);
-    if (const auto place = find(reply)) return answer_own(*place, reply, read_at, true);
+    const auto answer_own = [&](std::size_t i, bool is_right) {
+        for (Held& held : held_)  // which may answer one message fewer
+            if (i >= oldest_ && fits(entries_[i], held.size, held.queued)) --held.spare;
+        if (!is_right) remember_answer(reply);
+        return answer(i, reply, read_at, is_right);
+    };
+    if (const auto place = find(reply)) return answer_own(*place, true);
     if (options_.expected_unsolicited && options_.expected_unsolicited(reply))
         return received_event(Fate::unsolicited, reply);
     if (std::find(answered_.begin(), answered_.end(), hash_of(reply)) != answered_.end())
@@ -425,18 +421,14 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
     if (numbered())
         if (const auto place = find_number(number);
             place && differ_in_one_byte(reply, payload(entries_[*place])))
-            return answer_own(*place, reply, read_at, false);
-    std::size_t oldest = 0;
+            return answer_own(*place, false);
+    const std::size_t size = comparable_size(reply);
     std::size_t candidates = 0;
-    for (std::size_t i = entries_.size(); i > oldest_; --i) {
-        if (!fits(entries_[i - 1], size, read_id_)) continue;
-        oldest = i - 1;
-        ++candidates;
-    }
+    for (std::size_t i = oldest_; i < entries_.size(); ++i)
+        if (fits(entries_[i], size, read_id_)) ++candidates;
     const auto earlier = static_cast<std::size_t>(std::count_if(
         held_.begin(), held_.end(), [size](const Held& held) { return held.size == size; }));
     if (candidates <= earlier) return received_event(Fate::unsolicited, reply);
-    if (candidates == 1) return answer(oldest, reply, read_at, false);
     remember_answer(reply);
     held_.push_back({.payload = std::string(reply),
                      .read_at = read_at,
@@ -448,16 +440,6 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
     return std::nullopt;
 }
 
-// Answers a datagram by its own reply, so that held replies of the same size may answer one
-// message fewer.
-Event Ledger::answer_own(std::size_t i, std::string_view reply, ev::Time read_at,
-                         bool is_right) {
-    if (i >= oldest_)
-        for (Held& held : held_)
-            if (fits(entries_[i], held.size, held.queued)) --held.spare;
-    return answer(i, reply, read_at, is_right);
-}
-
 std::size_t Ledger::hash_of(std::string_view reply) const {
     std::string buffer;
     return std::hash<std::string_view>()(
@@ -465,11 +447,8 @@ std::size_t Ledger::hash_of(std::string_view reply) const {
 }
 
 void Ledger::remember_answer(std::string_view reply) {
-    const std::size_t hash = hash_of(reply);
-    if (answered_.size() < limits_.remembered)
-        answered_.push_back(hash);
-    else
-        answered_[answers_remembered_ % limits_.remembered] = hash;
+    if (answered_.size() < limits_.remembered) answered_.emplace_back();
+    answered_[answers_remembered_ % limits_.remembered] = hash_of(reply);
     ++answers_remembered_;
 }
 
@@ -498,7 +477,6 @@ Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bo
     if (datagrams()) {
         answer.reordered = entry.id < last_answered_;
         last_answered_ = std::max(last_answered_, entry.id);
-        if (!is_right) remember_answer(reply);
     }
     return answered_event(message(entry, is_late), answer);
 }
@@ -522,16 +500,16 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
         arrived_bytes_ = received.size();
         return received_event(Fate::read, bytes);
     }
-    if (given() && any_awaited() && !entries_[first_].reply) {
-        settle(first_ + 1);
+    if (given() && awaited(first_) && !entries_[first_].reply) {
+        settle(first_ + 1, true);
         return std::nullopt;
     }
     const bool takes_any = options_.expect == Expect::any;
-    if (!any_awaited() || forgotten_key_ || takes_any) {
+    if (!awaited(first_) || forgotten_key_ || takes_any) {
         arrived_bytes_ = 0;
         const std::string_view all = std::exchange(received, {});
-        return takes_any && any_awaited() ? answer(*find(all), all, read_at, true)
-                                          : unsolicited(all);
+        return takes_any && awaited(first_) ? answer(*find(all), all, read_at, true)
+                                            : unsolicited(all);
     }
     const std::string_view right = *expected(entries_[first_]);
     equal_bytes_ += first_difference(received.substr(equal_bytes_), right.substr(equal_bytes_));
@@ -545,50 +523,36 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
 
 // --- Held replies.
 
-// Starts to assign the held replies to the messages before entry `i`. Messages without a held
-// reply are lost. Prefers messages in flight, because late messages were already reported.
-void Ledger::settle(std::size_t i) {
-    const std::size_t timely = answerable(i);
-    std::size_t late = i < oldest_ ? i - first_ : late_.count;
-    lost_before_ = i < entries_.size() ? entries_[i].id : last_id_ + 1;
-    for (; late > answers_ - timely; --late) take(first_);
-    settle_replies(timely + late);
+// Begins to answer the messages before entry `end` with the held replies, the oldest messages
+// with the last replies. The other replies are unsolicited. If `loses_others`, the other
+// messages before entry `end` are lost. Messages in flight then take precedence, because late
+// messages were already reported.
+void Ledger::settle(std::size_t end, bool loses_others) {
+    const std::size_t timely = answerable_count(end);
+    std::size_t late = end < oldest_ ? end - first_ : late_.count;
+    const std::size_t used = std::min(answers_, late + timely);
+    surplus_ = answers_ - used;
+    is_settling_ = true;
+    if (!loses_others) return;
+    lost_before_ = end < entries_.size() ? entries_[end].id : last_id_ + 1;
+    for (; late > used - std::min(used, timely); --late) take(first_);
 }
 
 // Returns how many messages in flight before entry `end` the held replies can answer. A reply
 // can answer only a message that was queued before the reply was read.
-std::size_t Ledger::answerable(std::size_t end) const {
-    std::size_t replies = 0;
+std::size_t Ledger::answerable_count(std::size_t end) const {
+    std::size_t count = 0;
     std::size_t i = oldest_;
     std::size_t answered = 0;  // messages of entry `i`
     for (const Held& held : held_) {
         if (i >= end) break;
         if (held.fate != Fate::bad || entries_[i].id + answered > held.queued) continue;
-        ++replies;
+        ++count;
         if (++answered < entries_[i].count) continue;
         answered = 0;
         ++i;
     }
-    return replies;
-}
-
-// Of the held replies, the last `replies` answer the oldest messages; the others are
-// unsolicited.
-void Ledger::settle_replies(std::size_t replies) {
-    for (Held& held : held_) {
-        if (answers_ == replies) break;
-        if (held.fate != Fate::bad) continue;
-        held.fate = unsolicited(held.payload).fate;
-        --answers_;
-    }
-    is_settling_ = true;
-}
-
-// Answers the oldest messages, because a later reply may still be right for a younger one.
-void Ledger::resolve_held() {
-    if (held_.empty()) return;
-    const std::size_t late = std::min(answers_, late_.count);
-    settle_replies(late + std::min(answers_ - late, answerable(entries_.size())));
+    return count;
 }
 
 // Once there is a held reply for each message in flight, waiting longer helps only if a reply
@@ -601,7 +565,7 @@ void Ledger::settle_if_decided() {
         return;
     }
     const bool may_answer_late = late_.count > 0 && in_flight_.count > 0;
-    const bool has_all_replies = answerable(entries_.size()) == in_flight_.count;
+    const bool has_all_replies = answerable_count(entries_.size()) == in_flight_.count;
     if (held_bytes_ > limits_.held_bytes ||
         (has_all_replies && !may_answer_late && !greeting_possible()))
         resolve_held();
@@ -619,15 +583,6 @@ std::optional<Event> Ledger::answer_by_held(std::size_t i) {
     return event;
 }
 
-std::optional<Event> Ledger::next_decided() {
-    for (const Held& held : held_) {
-        if (held.spare > 0) continue;
-        for (std::size_t i = oldest_; i < entries_.size(); ++i)
-            if (fits(entries_[i], held.size, held.queued)) return answer_by_held(i);
-    }
-    return std::nullopt;
-}
-
 void Ledger::take_held(std::list<Held>::iterator held) {
     settled_ = std::move(*held);
     held_.erase(held);
@@ -637,12 +592,18 @@ void Ledger::take_held(std::list<Held>::iterator held) {
 std::optional<Event> Ledger::next_resolved() {
     if (!is_settling_) return std::nullopt;
     if (datagrams()) {
-        if (auto event = next_decided()) return event;
+        for (const Held& held : held_)
+            for (std::size_t i = oldest_; held.spare == 0 && i < entries_.size(); ++i)
+                if (fits(entries_[i], held.size, held.queued)) return answer_by_held(i);
     } else if (!held_.empty()) {
         take_held(held_.begin());
         const std::string_view reply = settled_.payload;
         if (settled_.fate != Fate::bad) return received_event(settled_.fate, reply);
         --answers_;
+        if (surplus_ > 0) {
+            --surplus_;
+            return unsolicited(reply);
+        }
         split_first(first_);
         return answer(first_, reply, settled_.read_at, false);
     }
@@ -696,7 +657,7 @@ void Ledger::lose(bool keeps_unwritten) {
     if (keeps_unwritten && !datagrams())
         while (i > oldest_ && entries_[i - 1].end() > written_) --i;
     for (Held& held : held_) held.spare = 0;
-    settle(i);
+    settle(i, true);
 }
 
 void Ledger::restart() {

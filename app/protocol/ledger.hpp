@@ -70,10 +70,10 @@ public:
 
     // Sending.
 
-    // Queues a message, or several if for_each_piece() cuts the payload. `planned` defaults to
-    // the time of the flush. With Expect::given, `reply` is the expected reply, or none if no
-    // reply is expected.
-    QueuedIds queue(std::string_view payload, ev::Time planned = {},
+    // Queues a message, or several if for_each_piece() cuts the payload. `planned_at` defaults
+    // to the time of the flush. With Expect::given, `reply` is the expected reply, or none if
+    // no reply is expected.
+    QueuedIds queue(std::string_view payload, ev::Time planned_at = {},
                     std::optional<std::string_view> reply = {});
     // Queue a message without a copy, which requires that a frame is just the payload.
     // reserve() returns space for a message, and queue_reserved() queues its first `size`
@@ -103,7 +103,7 @@ public:
     // Returns why the connection can no longer be decoded. Then nothing more is read from it.
     const bufio::End& refusal() const { return refusal_; }
     // In a stream, matches the held replies with messages now, beginning with late messages.
-    void resolve_held();
+    void resolve_held() { settle(entries_.size(), false); }
     // Reports the oldest message in flight as lost, and marks it as late, unless it expects no
     // reply. If a held reply may answer this message, which happens only with datagrams,
     // reports a bad reply instead. There must be a message in flight, and next_resolved() must
@@ -178,7 +178,7 @@ private:
     std::uint64_t queued() const { return base_ + frames_.size(); }  // end of frames_
     bool empty() const { return first_ == entries_.size(); }
     bool all_written() const { return empty() || entries_.back().end() <= written_; }
-    void record_queued(std::size_t size, std::size_t count, ev::Time planned,
+    void record_queued(std::size_t size, std::size_t count, ev::Time planned_at,
                        std::optional<std::string_view> reply);
 
     std::string_view frame(const Entry& entry) const;
@@ -195,9 +195,9 @@ private:
     void drop_answered();
 
     // A reply answers only messages that were queued before it was read.
-    bool awaited(const Entry& entry) const { return entry.id <= read_id_; }
-    bool any_awaited() const { return !empty() && awaited(entries_[first_]); }
-    std::optional<std::size_t> find_oldest() const;
+    bool awaited(std::size_t i) const {
+        return i < entries_.size() && entries_[i].id <= read_id_;
+    }
     std::optional<std::size_t> find(std::string_view reply);
     std::optional<std::size_t> find_in_batch(std::size_t i, std::string_view reply);
     std::optional<std::size_t> find_number(std::optional<std::uint64_t> number);
@@ -209,7 +209,6 @@ private:
     std::optional<Event> next_unframed(std::string_view& received, ev::Time read_at);
     std::optional<Event> match(std::string_view reply, ev::Time read_at);
     std::optional<Event> match_datagram(std::string_view reply, ev::Time read_at);
-    Event answer_own(std::size_t i, std::string_view reply, ev::Time read_at, bool is_right);
     Event answer(std::size_t i, std::string_view reply, ev::Time read_at, bool is_right);
     std::size_t hash_of(std::string_view reply) const;
     void remember_answer(std::string_view reply);
@@ -218,12 +217,10 @@ private:
     }
     Event unsolicited(std::string_view reply) const;
 
-    void settle(std::size_t i);
-    std::size_t answerable(std::size_t end) const;
-    void settle_replies(std::size_t replies);
+    void settle(std::size_t end, bool loses_others);
+    std::size_t answerable_count(std::size_t end) const;
     void settle_if_decided();
     std::optional<Event> answer_by_held(std::size_t i);
-    std::optional<Event> next_decided();
     void take_held(std::list<Held>::iterator held);
 
     const SessionOptions& options_;
@@ -259,8 +256,9 @@ private:
 
     std::list<Held> held_;
     std::size_t held_bytes_ = 0;
-    std::size_t answers_ = 0;        // held replies that may answer a message
-    bool is_settling_ = false;       // the fates of the held replies are decided; see settle()
+    std::size_t answers_ = 0;   // held replies that may answer a message
+    bool is_settling_ = false;  // the fates of the held replies are decided; see settle()
+    std::size_t surplus_ = 0;   // while settling, the next held replies that answer nothing
     std::uint64_t lost_before_ = 0;  // messages below this id are lost after the held replies
     Held settled_;                   // the held reply that was removed last
 

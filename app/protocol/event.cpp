@@ -136,7 +136,7 @@ std::string remark(const Event& event) {
     case Fate::note: return std::string(event.reply.payload);
     default: break;
     }
-    if (event.reply.right || !has_message(event.fate) || !has_reply(event.fate)) return "";
+    if (event.reply.is_right || !has_message(event.fate) || !has_reply(event.fate)) return "";
     return "reply " + number + " " + bad_text(event.reply);
 }
 
@@ -167,10 +167,10 @@ JsonObject json(const Event& event, ev::Time start, const EventForm& form) {
             .time("sent_us", message->sent_at - start);
     if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
     object.text("fate", word_of(event.fate));
-    if (reply && reply->reordered) object.flag("reordered", true);
-    if (message && reply) object.flag("right", reply->right);
+    if (reply && reply->is_reordered) object.flag("reordered", true);
+    if (message && reply) object.flag("right", reply->is_right);
     if (message && reply && reply->difference) object.number("difference", *reply->difference);
-    if (form.connection) object.number("connection", event.connection);
+    if (form.has_connection) object.number("connection", event.connection);
     if (form.max_payload == 0) return object;
     if (!message) object.time("received_us", event.at - start);
     if (message) object.bytes("sent", message->payload.substr(0, form.max_payload));
@@ -192,8 +192,8 @@ StoredEvent read_event(const JsonValue& object, ev::Time previous, bool is_sampl
     std::string message_bytes;
     if (has_reply(event.fate)) {
         reply_bytes = read_payload(object, "received", is_sample);
-        event.reply = {.payload = reply_bytes, .right = object.flag("right")};
-        event.reply.reordered = object.flag("reordered");
+        event.reply = {.payload = reply_bytes, .is_right = object.flag("right")};
+        event.reply.is_reordered = object.flag("reordered");
         if (object.has("rtt_us")) event.reply.round_trip = object.time("rtt_us");
         if (object.has("difference")) event.reply.difference = object.count("difference");
     }

@@ -65,11 +65,11 @@ struct Message {
 struct Reply {
     std::string_view payload;
     std::optional<ev::Duration> round_trip = {};  // from write to read; none if not measured
-    bool right = false;
+    bool is_right = false;
     // Offset of the first bad byte, or 0 if no reply was expected. None for a right reply, and
     // with Expect::any.
     std::optional<std::size_t> difference = {};
-    bool reordered = false;  // follows the reply to a later message; datagrams only
+    bool is_reordered = false;  // follows the reply to a later message; datagrams only
     // What the first bad byte should be; none if the right reply ends there.
     std::optional<char> right_byte = {};
 };
@@ -87,11 +87,11 @@ struct Event {
     std::size_t count = 1;
     // The frames of a batch of echoes, as sent; empty if the event is about one reply.
     std::string_view frames = {};
-    bool unterminated = false;  // with Fate::sent, a last line without a newline
+    bool is_unterminated = false;  // with Fate::sent, a last line without a newline
 };
 
 inline Event answered_event(const Message& message, const Reply& reply) {
-    const Fate fate = message.is_late ? Fate::late : reply.right ? Fate::echoed : Fate::bad;
+    const Fate fate = message.is_late ? Fate::late : reply.is_right ? Fate::echoed : Fate::bad;
     return {.fate = fate, .message = message, .reply = reply};
 }
 inline Event received_event(Fate fate, std::string_view payload) {
@@ -168,7 +168,7 @@ struct EventForm {
     // Limit for the bytes written of each payload. With 0, the object contains neither payloads
     // nor the time of an event that has no message.
     std::size_t max_payload = 0;
-    bool connection = false;  // the object contains the number of the connection
+    bool has_connection = false;  // the object contains the number of the connection
 };
 
 // Times are relative to `start`.

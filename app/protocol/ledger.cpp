@@ -458,14 +458,14 @@ Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bo
     while (i > first_ && !datagrams()) take(first_);
     const bool is_late = i < oldest_;
     const Entry& entry = take(i);
-    Reply answer{.payload = reply, .right = is_right};
+    Reply answer{.payload = reply, .is_right = is_right};
     if (entry.id > untimed_id_ && read_at >= entry.sent_at) {
         answer.round_trip = read_at - entry.sent_at;
         max_round_trip_ = std::max(max_round_trip_, *answer.round_trip);
     }
     rules_out_greeting_ = true;
     if (options_.expect == Expect::any) {
-        answer.right = !options_.pattern || options_.pattern->matches(reply);
+        answer.is_right = !options_.pattern || options_.pattern->matches(reply);
     } else {
         if (is_right)
             has_echoed_ = is_last_echoed_ = true;
@@ -475,7 +475,7 @@ Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bo
         if (datagrams() && expected(entry)) remember_answer(*expected(entry));
     }
     if (datagrams()) {
-        answer.reordered = entry.id < last_answered_;
+        answer.is_reordered = entry.id < last_answered_;
         last_answered_ = std::max(last_answered_, entry.id);
     }
     return answered_event(message(entry, is_late), answer);
@@ -579,7 +579,7 @@ std::optional<Event> Ledger::answer_by_held(std::size_t i) {
     if (first == held_.end()) return std::nullopt;
     take_held(first);
     Event event = answer(i, settled_.payload, settled_.read_at, false);
-    event.reply.reordered = event.message.id < settled_.last_answered;
+    event.reply.is_reordered = event.message.id < settled_.last_answered;
     return event;
 }
 

@@ -208,7 +208,7 @@ public:
                             .sent_at = now},
                 .at = now,
                 .count = ids.count,
-                .unterminated = message.is_unterminated});
+                .is_unterminated = message.is_unterminated});
     }
 
     void finish_if_done() {
@@ -366,7 +366,7 @@ private:
         const Session::Options& options = session.options();
         if (event.fate == Fate::lost) return on_lost(event);
         std::string& problem = results_.reply_problem_sentence;
-        if (!reply.right && problem.empty()) {
+        if (!reply.is_right && problem.empty()) {
             problem = reply_problem(event, options);
             if (!problem.empty() && options_.connections > 1)
                 problem = "connection " + std::to_string(number) + ": " + problem;

@@ -28,8 +28,8 @@ std::string sequence_line(const Event& event) {
     if (!has_reply(event.fate)) return "no reply" + seq;
     std::string text = bytes_text(reply.payload.size()) + seq;
     if (reply.round_trip) text += ", " + milliseconds_text(*reply.round_trip);
-    if (!reply.right) text += ", " + bad_text(reply);
-    if (reply.reordered) text += ", reordered";
+    if (!reply.is_right) text += ", " + bad_text(reply);
+    if (reply.is_reordered) text += ", reordered";
     if (message.is_late) text += ", late";
     return text;
 }
@@ -173,7 +173,7 @@ void Reporter::lane_event(const Event& event) {
 }
 
 void Reporter::on_sent(const Event& event) {
-    if (event.unterminated) unterminated_id_ = event.message.id + event.count - 1;
+    if (event.is_unterminated) unterminated_id_ = event.message.id + event.count - 1;
     if (!journal_ && (!prints_json() || run_.session.expect != Expect::none)) return;
     Event each = event;
     for_each_piece(*run_.session.framing, event.message.payload, [&](std::string_view piece) {
@@ -194,7 +194,7 @@ void Reporter::flush() {
 void Reporter::add_object(const Event& event) {
     if (!prints_json() || !reports_messages() || options_.quiet) return;
     const EventForm form{.max_payload = prints_recording(options_, run_) ? whole_payload : 0,
-                         .connection = is_load()};
+                         .has_connection = is_load()};
     output_.append_line(yodel::json(event, started_at_, form).str());
 }
 
@@ -255,7 +255,7 @@ std::string Reporter::difference_text(const Event& event) const {
                     ? " did not arrive within " + duration_text(run_.session.reply_timeout)
                     : " is missing") +
                "\n" + part("sent", message.payload, 0) + part("recorded", recorded_reply, 0);
-    if (event.fate == Fate::late && reply.right)
+    if (event.fate == Fate::late && reply.is_right)
         return which + " arrived late" +
                (reply.round_trip ? " (after " + milliseconds_text(*reply.round_trip) + ")"
                                  : "") +

@@ -73,7 +73,7 @@ void ScreenClient::show_recording() {
         recorded_results_.add(event);
         const ev::Duration after = event.at.time_since_epoch();
         show(event, shown.started + std::chrono::duration_cast<system_clock::duration>(after),
-             event.reply.right ? Style::good : Style::dim);
+             event.reply.is_right ? Style::good : Style::dim);
     }
     if (!shown.trouble.text.empty()) add_note(shown.trouble.text, Style::bad);
     if (options_.connects) recent_round_trips_.clear();
@@ -85,7 +85,7 @@ void ScreenClient::show(const Event& event, Transcript::WallTime at, Style note_
     if (session_.options().listens() && event.fate == Fate::unsolicited) {
         // The user answers by hand. The time shown is how long the client took after our last
         // message.
-        shown.reply.right = true;
+        shown.reply.is_right = true;
         if (session_.flushed_at() > session_.state_began_at())
             shown.reply.round_trip = event.at - session_.flushed_at();
     }
@@ -163,7 +163,8 @@ void ScreenClient::session_event(const Event& event) {
     const Reply& reply = event.reply;
     if (event.fate == Fate::stale && results_.stale == 1)
         add_note(stale_text(reply.payload), Style::warn);
-    if (!has_message(event.fate) || !has_reply(event.fate) || reply.right || results_.bad != 1)
+    if (!has_message(event.fate) || !has_reply(event.fate) || reply.is_right ||
+        results_.bad != 1)
         return;
     const std::string hint =
         reply_hint(*session_.options().framing, event.message.payload, reply);

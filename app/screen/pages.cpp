@@ -325,10 +325,10 @@ Rows message_page(const Transcript::Entry& entry, bool is_resp, const ui::Needle
     if (!is_answered) page.add_fact("reply", "none yet", Style::bad);
     if (event.fate == Fate::late)
         page.add_fact("reply", "late, after the reply timeout", Style::warn);
-    if (is_answered && is_sent && !reply.right)
+    if (is_answered && is_sent && !reply.is_right)
         page.add_fact("reply", differs_text(reply.difference), Style::bad);
     if (is_sent) add("Sent", message.payload);
-    if (is_sent && reply.right && reply.payload == message.payload)
+    if (is_sent && reply.is_right && reply.payload == message.payload)
         page.add_title("Received: identical");
     else if (is_answered)
         add("Received", reply.payload);

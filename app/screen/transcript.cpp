@@ -40,7 +40,7 @@ Kind kind_of(const Event& event) {
     if (event.fate == Fate::note) return Kind::note;
     if (event.fate == Fate::sent) return Kind::sent;
     if (!has_reply(event.fate) || event.fate == Fate::missing) return Kind::lost;
-    return has_message(event.fate) || event.reply.right ? Kind::received : Kind::unsolicited;
+    return has_message(event.fate) || event.reply.is_right ? Kind::received : Kind::unsolicited;
 }
 
 std::string_view body_of(const Event& event) {
@@ -90,7 +90,7 @@ ui::Row suffix_of(const Event& event, bool is_checked) {
     if (!has_message(event.fate) || event.fate == Fate::sent) return {};
     if (!has_reply(event.fate))
         return {{" - no reply" + std::string(reply.payload), Style::bad}};
-    if (!reply.right) return {{difference_text(event.message, reply), Style::bad}};
+    if (!reply.is_right) return {{difference_text(event.message, reply), Style::bad}};
     if (!is_checked) return {};
     return {{" " + glyph::right.text(), Style::good}};
 }

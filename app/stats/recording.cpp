@@ -188,7 +188,7 @@ struct RecordingParser {
 
     void add_note(const std::string& text, bool right) {
         recording.events.emplace_back(
-            Event{.reply = {.payload = text, .right = right}, .at = latest_at});
+            Event{.reply = {.payload = text, .is_right = right}, .at = latest_at});
     }
 
     Recording& recording;

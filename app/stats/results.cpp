@@ -161,11 +161,11 @@ void Results::add_answer(const Event& event) {
         --(is_replay && !event.message.expected ? echoed : lost);
         ++late;
     }
-    (event.reply.right ? echoed : bad) += event.count;
+    (event.reply.is_right ? echoed : bad) += event.count;
     if (event.reply.round_trip) round_trips.record(*event.reply.round_trip, event.count);
     last_answered_at = event.at;
     if (!uses_datagrams) return;
-    if (event.reply.reordered) ++reordered;
+    if (event.reply.is_reordered) ++reordered;
     if (!event.reply.round_trip) return;
     if (jitters.size() <= event.connection) jitters.resize(event.connection + 1);
     jitters[event.connection].record(event.at - event.message.sent_at);
@@ -298,11 +298,11 @@ Histogram recent_times(const Results& results, Histogram& seen) {
 void Samples::add(const Event& event) {
     const Reply& reply = event.reply;
     if (!has_message(event.fate) || !has_reply(event.fate)) return;
-    if (reply.right && !reply.round_trip) return;
-    const ev::Duration rank = reply.right ? *reply.round_trip : started_at_ - event.at;
-    List& list = reply.right ? slowest_ : bad_;
+    if (reply.is_right && !reply.round_trip) return;
+    const ev::Duration rank = reply.is_right ? *reply.round_trip : started_at_ - event.at;
+    List& list = reply.is_right ? slowest_ : bad_;
     if (list.size() == max_count && rank <= list.rbegin()->first) return;
-    const EventForm form{.max_payload = max_payload, .connection = true};
+    const EventForm form{.max_payload = max_payload, .has_connection = true};
     list.emplace(rank, yodel::json(event, started_at_, form).str());
     if (list.size() > max_count) list.erase(std::prev(list.end()));
 }

@@ -261,13 +261,13 @@ void SessionScript::answered(const yodel::Event& event) {
         });
         return called("echoed");
     }
-    std::string text = reply.right ? "right " : "bad ";
+    std::string text = reply.is_right ? "right " : "bad ";
     if (reply.difference) text = "bad@" + std::to_string(*reply.difference) + " ";
     text += shown(message.payload) + "=" + shown(reply.payload) + time_text(reply.round_trip);
     if (message.is_late) text += " late";
-    if (reply.reordered) text += " reordered";
+    if (reply.is_reordered) text += " reordered";
     report(text);
-    called(reply.right ? "right" : "bad");
+    called(reply.is_right ? "right" : "bad");
 }
 
 std::string SessionScript::time_text(std::optional<ev::Duration> round_trip) {

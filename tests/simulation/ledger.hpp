@@ -114,7 +114,7 @@ private:
         if (complaint_) return;
         compare(sent, message, reply, now);
         if (message.is_late) --counts_.lost;
-        ++(reply.right ? counts_.right : counts_.bad);
+        ++(reply.is_right ? counts_.right : counts_.bad);
         if (framing_.in_datagrams) return;
         require(message.id > last_answered_, message.id, "was answered after a later one");
         last_answered_ = message.id;
@@ -187,7 +187,7 @@ private:
 
     void compare(const Sent& sent, const Message& message, const Reply& reply, ev::Time now) {
         const bool equal = sent.reply && reply.payload == *sent.reply;
-        require(reply.right == equal || expect_ == Expect::any, message.id, "is misjudged");
+        require(reply.is_right == equal || expect_ == Expect::any, message.id, "is misjudged");
         require(sent.flushed_at <= now, message.id, "was answered before it was flushed");
         const auto taken = reply.round_trip.value_or(ev::Duration::zero());
         require(taken >= ev::Duration::zero() && taken <= now - sent.at, message.id,

@@ -106,9 +106,9 @@ TEST_CASE("compares a reply with the expected one, and names the place") {
         if (mask) expression.emplace(mask);
         const auto* const masked = expression ? &*expression : nullptr;
         const Reply bad = compared_reply(masked, expected, reply, {});
-        CHECK_FALSE(bad.right);
+        CHECK_FALSE(bad.is_right);
         CHECK(bad_byte_text(bad) == place);
-        CHECK(compared_reply(masked, expected, expected, {}).right);
+        CHECK(compared_reply(masked, expected, expected, {}).is_right);
     }
     CHECK(bad_byte_text(compared_reply(nullptr, std::nullopt, "x", {})) ==
           "at byte 0 (expected end, got x)");
@@ -126,7 +126,7 @@ TEST_CASE("describes bytes, differences and stale replies") {
 
 TEST_CASE("each fate has its lines in a transcript") {
     const Message message{.id = 3, .payload = "hel\x1bo"};
-    const Reply right{.payload = "hel\x1bo", .right = true};
+    const Reply right{.payload = "hel\x1bo", .is_right = true};
     const struct {
         Event event;
         const char* lines;
@@ -176,7 +176,7 @@ TEST_CASE("an event is written as an object with its fate and what is known of i
     const ev::Time start{1s};
     const Message message{
         .id = 7, .payload = "a\"\x1b", .planned_at = start, .sent_at = start + 2us};
-    const Reply right{.payload = "\xff", .round_trip = 3us, .right = true};
+    const Reply right{.payload = "\xff", .round_trip = 3us, .is_right = true};
     const Reply bad{.payload = "abx", .difference = 2};
     const std::string sent =
         R"({"type":"message","seq":7,"sent_bytes":3,"planned_us":0.000,"sent_us":2.000,)";
@@ -188,7 +188,7 @@ TEST_CASE("an event is written as an object with its fate and what is known of i
     const std::string received = R"({"type":"message","received_bytes":3,"fate":)";
     const std::string received_end = R"(,"received_us":5.000,"received":"abx")";
     const std::string answered = both + "1" + times + R"("rtt_us":3.000,"fate":)";
-    const Reply reordered{.payload = "abx", .right = true, .reordered = true};
+    const Reply reordered{.payload = "abx", .is_right = true, .is_reordered = true};
     const struct {
         Fate fate;
         Reply reply;
@@ -220,7 +220,7 @@ TEST_CASE("an event is written as an object with its fate and what is known of i
               row.object + row.payloads + "}");
     }
     const Event cut{.fate = Fate::bad, .message = message, .reply = bad, .connection = 4};
-    CHECK(json(cut, start, {.max_payload = 2, .connection = true})
+    CHECK(json(cut, start, {.max_payload = 2, .has_connection = true})
               .str()
               .ends_with(R"("connection":4,"sent":"a\"","received":"ab"})"));
 }
@@ -250,13 +250,13 @@ TEST_CASE("random events are read back unchanged") {
         if (has_reply(event.fate)) event.reply = {.payload = received};
         if (has_reply(event.fate) && has_message(event.fate)) {
             event.reply.round_trip = random() % 100 * 1ns;
-            event.reply.right = random() % 2 == 0;
-            event.reply.reordered = random() % 2 == 0;
+            event.reply.is_right = random() % 2 == 0;
+            event.reply.is_reordered = random() % 2 == 0;
             if (random() % 2 == 0) event.reply.difference = random() % 9;
             event.at += *event.reply.round_trip;
         }
         const StoredEvent found =
-            read(json(event, {}, {.max_payload = 100, .connection = true}).str());
+            read(json(event, {}, {.max_payload = 100, .has_connection = true}).str());
         CAPTURE(id, event.fate);
         REQUIRE(found->fate == event.fate);
         REQUIRE((found->at == event.at));
@@ -268,8 +268,8 @@ TEST_CASE("random events are read back unchanged") {
         REQUIRE(found->message.is_late == event.message.is_late);
         REQUIRE(found->reply.payload == event.reply.payload);
         REQUIRE((found->reply.round_trip == event.reply.round_trip));
-        REQUIRE(found->reply.right == event.reply.right);
-        REQUIRE(found->reply.reordered == event.reply.reordered);
+        REQUIRE(found->reply.is_right == event.reply.is_right);
+        REQUIRE(found->reply.is_reordered == event.reply.is_reordered);
         REQUIRE(found->reply.difference == event.reply.difference);
     }
 }

@@ -42,11 +42,11 @@ std::string text_of(const Event& event, const Framing& framing) {
         });
         return text;
     }
-    const std::string verdict = event.reply.right ? "right "
+    const std::string verdict = event.reply.is_right ? "right "
                                 : event.reply.difference
                                     ? "bad@" + std::to_string(*event.reply.difference) + " "
                                     : "unmatched ";
-    const std::string remark = event.reply.reordered ? " reordered" : "";
+    const std::string remark = event.reply.is_reordered ? " reordered" : "";
     return (event.message.is_late ? "late " : "") + verdict + message + "=" + reply + remark +
            ";";
 }
@@ -57,8 +57,8 @@ std::string short_text_of(const Event& event) {
     const std::string reply(event.reply.payload);
     if (event.fate == Fate::lost) return "?" + id + late;
     if (!has_message(event.fate)) return (event.fate == Fate::duplicate ? "2x" : "+") + reply;
-    return id + (event.reply.right ? "=" : "~") + reply + late +
-           (event.reply.reordered ? "order" : "");
+    return id + (event.reply.is_right ? "=" : "~") + reply + late +
+           (event.reply.is_reordered ? "order" : "");
 }
 
 constexpr ev::Time start{1s};

@@ -88,7 +88,7 @@ TEST_CASE("a reporter prints each event in its form") {
         CHECK(print({.form = payload, .load = true}).empty());
         CHECK(print({.form = payload, .verbose = true, .load = true}) ==
               (row.payload.empty() ? "" : "1: " + row.payload));
-        CHECK(print({.form = json, .load = true}) == object({.connection = true}));
+        CHECK(print({.form = json, .load = true}) == object({.has_connection = true}));
     }
 }
 

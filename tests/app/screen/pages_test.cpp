@@ -52,7 +52,7 @@ Transcript::Entry answered(const std::string& payload, const std::string& reply,
     return entry({.fate = right ? Fate::echoed : fate,
                   .message = {.id = 7, .payload = payload},
                   .reply = {.payload = reply,
-                            .right = right,
+                            .is_right = right,
                             .difference = right ? std::nullopt : difference}});
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("the slowest right replies, and the newest bad and lost messages, are 
     for (int i = 1; i <= 30; ++i) {
         const std::string payload = "m" + std::to_string(i);
         Event event{.fate = i > 6 ? Fate::lost : Fate::echoed, .message = {.payload = payload}};
-        if (i <= 6) event.reply = {.payload = payload, .round_trip = i * 1ms, .right = true};
+        if (i <= 6) event.reply = {.payload = payload, .round_trip = i * 1ms, .is_right = true};
         if (i == 30) event.message.payload = long_payload;
         transcript.append(entry(event));
     }
@@ -225,7 +225,7 @@ TEST_CASE("the times of a message include the delay of its write and the network
                            .payload = "a",
                            .planned_at = ev::Time(1s),
                            .sent_at = ev::Time(1s + 20ms)},
-               .reply = {.payload = "a", .round_trip = 30ms, .right = true},
+               .reply = {.payload = "a", .round_trip = 30ms, .is_right = true},
                .at = ev::Time(1s + 50ms)});
     slow.at = Transcript::WallTime(1'800'000'000s);
     slow.network = 12ms;

@@ -96,7 +96,7 @@ void add_each(Transcript& transcript) {
     const auto message = [](std::uint64_t id, std::string_view payload) {
         return Message{.id = id, .payload = payload, .planned_at = ev::Time(id * 1s)};
     };
-    const Reply right{.payload = "hello", .round_trip = 210us, .right = true};
+    const Reply right{.payload = "hello", .round_trip = 210us, .is_right = true};
     const Reply bad{.payload = "agaXn", .round_trip = 210us, .difference = 3};
     const Event events[] = {
         {.fate = Fate::sent, .message = message(1, "hello")},
@@ -137,7 +137,7 @@ TEST_CASE("replies of Redis are shown as redis-cli shows them, and as bytes in t
     const auto reply = [](std::string_view payload) {
         return entry({.fate = Fate::echoed,
                       .message = {.id = 1, .payload = "x"},
-                      .reply = {.payload = payload, .right = true}});
+                      .reply = {.payload = payload, .is_right = true}});
     };
     transcript.append(reply("$4\r\nPONG"));
     transcript.append(reply("*2\r\n:1\r\n$-1"));

@@ -63,7 +63,7 @@ Read read(const std::string& text, bool replay = true, bool timed = false) {
         case Fate::unanswered_as_recorded: word = "?" + std::string(sent.payload); break;
         case Fate::late: word = "~" + std::string(each->reply.payload); break;
         case Fate::note:
-            word = (each->reply.right ? "*" : "-") + std::string(each->reply.payload);
+            word = (each->reply.is_right ? "*" : "-") + std::string(each->reply.payload);
             break;
         default:
             word = (has_message(each->fate) ? "<" : "+") + std::string(each->reply.payload);

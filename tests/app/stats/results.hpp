@@ -22,7 +22,7 @@ inline void add_echo(yodel::Results& results, std::optional<ev::Duration> round_
                      ev::Time at = start, std::size_t count = 1) {
     yodel::Event event{.fate = yodel::Fate::echoed, .at = at, .count = count};
     event.reply.round_trip = round_trip;
-    event.reply.right = true;
+    event.reply.is_right = true;
     results.add(event);
 }
 inline void add_sent(yodel::Results& results, std::size_t count, ev::Time at = start) {

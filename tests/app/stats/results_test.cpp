@@ -17,7 +17,8 @@ Event datagram(std::uint32_t connection, std::optional<ev::Duration> transit,
                bool reordered = false) {
     Event event{.fate = Fate::echoed, .at = start, .connection = connection};
     event.message.sent_at = start - transit.value_or(ev::Duration());
-    event.reply = {.payload = {}, .round_trip = transit, .right = true, .reordered = reordered};
+    event.reply = {
+        .payload = {}, .round_trip = transit, .is_right = true, .is_reordered = reordered};
     return event;
 }
 
@@ -152,7 +153,7 @@ TEST_CASE("counts each fate") {
         event.message.planned_at = start;
         event.message.is_late = fate == Fate::late;
         event.message.expected = "a";
-        event.reply.right = right;
+        event.reply.is_right = right;
         results.add(event);
         CHECK(listed(results) == counts);
         CHECK(results.round_trips.count() == 0);

@@ -19,7 +19,7 @@ void add_step(RunResults& results, ev::Duration planned, ev::Duration round_trip
               int lost = 0) {
     Event event;
     event.message.planned_at = test::start + planned;
-    event.reply.right = true;
+    event.reply.is_right = true;
     event.reply.round_trip = round_trip;
     for (int i = 0; i < 100; ++i) {
         event.fate = Fate::sent;
@@ -89,7 +89,7 @@ TEST_CASE("a warm-up counts messages only, and corrects its losses") {
     event = {.fate = Fate::lost, .at = test::start};
     results.add(event);
     event.fate = Fate::late;
-    event.message.is_late = event.reply.right = true;
+    event.message.is_late = event.reply.is_right = true;
     results.add(event);
     results.add(Event{.fate = Fate::unsolicited, .at = test::start});
     results.change_at(test::start, [](Results& to) { to.unsent += 4; });

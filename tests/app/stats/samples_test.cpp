@@ -21,7 +21,7 @@ void add(Samples& samples, ev::Duration at, ev::Duration round_trip, bool right 
                           .payload = payload,
                           .planned_at = answered - round_trip,
                           .sent_at = answered - round_trip + 1us};
-    const Reply reply{.payload = payload, .round_trip = round_trip, .right = right};
+    const Reply reply{.payload = payload, .round_trip = round_trip, .is_right = right};
     Event event = answered_event(message, reply);
     event.at = answered;
     event.connection = 3;
@@ -66,7 +66,7 @@ TEST_CASE("the first fifty bad replies are samples, also of several threads") {
 TEST_CASE("bad replies are sampled separately, and right replies without a round trip never") {
     Samples samples(start);
     add(samples, 1ms, 1us, false);
-    samples.add(answered_event({.id = 1, .payload = "a"}, {.payload = "a", .right = true}));
+    samples.add(answered_event({.id = 1, .payload = "a"}, {.payload = "a", .is_right = true}));
     samples.add(answered_event({.id = 1, .payload = "a"}, {.payload = "b"}));
     CHECK(list(samples, "slowest").items.empty());
     CHECK(list(samples, "bad").items.size() == 2);

@@ -255,22 +255,14 @@ TEST_CASE("random events are read back unchanged") {
             if (random() % 2 == 0) event.reply.difference = random() % 9;
             event.at += *event.reply.round_trip;
         }
-        const StoredEvent found =
-            read(json(event, {}, {.max_payload = 100, .has_connection = true}).str());
-        CAPTURE(id, event.fate);
+        const EventForm form{.max_payload = 100, .has_connection = true};
+        const std::string object = json(event, {}, form).str();
+        const StoredEvent found = read(object);
+        CAPTURE(object);
         REQUIRE(found->fate == event.fate);
         REQUIRE((found->at == event.at));
-        REQUIRE(found->connection == event.connection);
-        REQUIRE(found->message.id == event.message.id);
-        REQUIRE(found->message.payload == event.message.payload);
-        REQUIRE((found->message.planned_at == event.message.planned_at));
-        REQUIRE((found->message.sent_at == event.message.sent_at));
         REQUIRE(found->message.is_late == event.message.is_late);
-        REQUIRE(found->reply.payload == event.reply.payload);
-        REQUIRE((found->reply.round_trip == event.reply.round_trip));
-        REQUIRE(found->reply.is_right == event.reply.is_right);
-        REQUIRE(found->reply.is_reordered == event.reply.is_reordered);
-        REQUIRE(found->reply.difference == event.reply.difference);
+        REQUIRE(json(*found, {}, form).str() == object);
     }
 }
 

@@ -7,11 +7,13 @@
 //     ^      another connection begins
 //
 // With Expect::given, >TEXT=REPLY gives the expected reply, and >TEXT expects none. A reply
-// that begins with + is expected to arrive unsolicited.
+// that begins with + is expected to arrive unsolicited. With datagrams, a comma ends a
+// datagram.
 //
-// With datagrams, <TEXT is one datagram, and events are written with ids: "1=a" is a right
-// reply, "1~b" a bad one, "?1" a loss, "2xa" a duplicate, "+a" an unsolicited reply. "late" or
-// "order" follows if the reply is late or reordered.
+// Events are written with ids: "1=a" is a right reply, "1~b@0" a bad one that differs at byte
+// 0,
+// "!1" a late message, "?1" another loss, "2xa" a duplicate, "+a" an unsolicited reply, "*a" a
+// stale one. "late" or "order" follows if the reply is late or reordered.
 
 #include "app/protocol/ledger.hpp"
 
@@ -25,39 +27,27 @@ using namespace yodel;
 
 namespace {
 
+// Returns the text of an event, or of each message of a batch, after a space.
 std::string text_of(const Event& event, const Framing& framing) {
-    const std::string message(event.message.payload);
     const std::string reply(event.reply.payload);
+    std::uint64_t id = event.message.id;
+    const auto with_id = [&](const char* sign) { return sign + std::to_string(id); };
     if (event.fate == Fate::read) return {};
-    if (event.fate == Fate::lost) return "lost " + message + ";";
-    if (!has_message(event.fate))
-        return (event.fate == Fate::stale ? "stale" : word_of(event.fate)) +
-               (" " + reply + ";");
+    if (event.fate == Fate::lost) return with_id(event.message.is_late ? " !" : " ?");
+    if (event.fate == Fate::stale) return " *" + reply;
+    if (!has_message(event.fate)) return (event.fate == Fate::duplicate ? " 2x" : " +") + reply;
     std::string text;
     if (event.count > 1) {
-        std::size_t left = event.count;
-        for_each_piece(framing, event.frames, [&](std::string_view piece) {
-            const std::string line(piece);
-            if (left-- > 0) text += "right " + line + "=" + line + ";";
+        for_each_piece(framing, event.message.payload, [&](std::string_view piece) {
+            text += with_id(" ") + "=" + std::string(piece);
+            ++id;
         });
+        CHECK(id == event.message.id + event.count);
         return text;
     }
-    const std::string verdict = event.reply.is_right ? "right "
-                                : event.reply.difference
-                                    ? "bad@" + std::to_string(*event.reply.difference) + " "
-                                    : "unmatched ";
-    const std::string remark = event.reply.is_reordered ? " reordered" : "";
-    return (event.message.is_late ? "late " : "") + verdict + message + "=" + reply + remark +
-           ";";
-}
-
-std::string short_text_of(const Event& event) {
-    const std::string id = std::to_string(event.message.id);
-    const std::string late = event.message.is_late ? "late" : "";
-    const std::string reply(event.reply.payload);
-    if (event.fate == Fate::lost) return "?" + id + late;
-    if (!has_message(event.fate)) return (event.fate == Fate::duplicate ? "2x" : "+") + reply;
-    return id + (event.reply.is_right ? "=" : "~") + reply + late +
+    text = with_id(" ") + (event.reply.is_right ? "=" : "~") + reply;
+    if (event.reply.difference) text += "@" + std::to_string(*event.reply.difference);
+    return text + (event.message.is_late ? "late" : "") +
            (event.reply.is_reordered ? "order" : "");
 }
 
@@ -92,33 +82,37 @@ public:
             add(*event);
             if (!log.empty() && on_event) std::exchange(on_event, nullptr)();
         }
-        if (ledger.refusal()) log += "refused " + ledger.refusal().text("the server") + ";";
+        if (ledger.refusal()) log += "refused " + ledger.refusal().text("the server");
         input_.erase(0, input_.size() - rest.size());
     }
-    void receive_datagrams(const std::vector<std::string>& payloads) {
-        std::string frames;
-        for (const std::string& payload : payloads) encode(packets, payload, frames);
-        receive(frames);
-        CHECK(input_.empty());
+    void receive_all(const std::string& text) {
+        std::string bytes;
+        if (options.framing->in_datagrams) {
+            std::istringstream parts(text);
+            for (std::string part; std::getline(parts, part, ',');)
+                encode(packets, part, bytes);
+        } else {
+            for (const char byte : text)
+                bytes += byte == ',' ? std::string(options.framing->delimiter)
+                                     : std::string(1, byte);
+        }
+        for (; arrives_in_bytes && !bytes.empty(); bytes.erase(0, 1))
+            receive(bytes.substr(0, 1));
+        if (!bytes.empty()) receive(bytes);
+        if (options.framing->in_datagrams) CHECK(input_.empty());
     }
     void add(const Event& event) {
-        if (options.framing->in_datagrams)
-            log += (log.empty() ? "" : " ") + short_text_of(event);
-        else
-            log += text_of(event, *options.framing);
+        const std::string text = text_of(event, *options.framing);
+        log += text.substr(log.empty() && !text.empty() ? 1 : 0);
     }
     void drain() {
         while (const auto event = ledger.next_resolved()) add(*event);
     }
     void perform(const std::string& word) {
-        std::string text = word.substr(1);
-        if (!options.framing->in_datagrams)
-            for (std::size_t at = 0; (at = text.find(',', at)) != std::string::npos; ++at)
-                text.replace(at, 1, options.framing->delimiter);
+        const std::string text = word.substr(1);
         switch (word[0]) {
         case '>': send(text); return;
-        case '<':
-            return options.framing->in_datagrams ? receive_datagrams({text}) : receive(text);
+        case '<': return receive_all(text);
         case '!': {
             const Event event = ledger.expire_oldest();
             CHECK(event.message.is_late == (event.fate == Fate::lost));
@@ -145,6 +139,7 @@ public:
     Ledger ledger;
     std::string log;
     std::function<void()> on_event;  // called after the first logged event
+    bool arrives_in_bytes = false;   // each byte is read alone
 
 private:
     std::string input_;
@@ -161,112 +156,84 @@ struct Case {
 };
 
 const Case cases[] = {
-    {"an echo is right", ">a <a,", "right a=a;"},
-    {"echoes answer in order", ">a >b <a,b,", "right a=a;right b=b;"},
+    {"an echo is right", ">a <a,", "1=a"},
+    {"echoes answer in order", ">a >b <a,b,", "1=a 2=b"},
     {"a corrupted reply is bad at its first byte that differs", ">a >hello <a,he11o,",
-     "right a=a;bad@2 hello=he11o;"},
+     "1=a 2~he11o@2"},
     {"a reply that is too short or too long is bad at its end",
-     ">a >hello >world <a,hell,world!,", "right a=a;bad@4 hello=hell;bad@5 world=world!;"},
-    {"a dropped message is lost once a later one is answered", ">a >b >c <c,",
-     "lost a;lost b;right c=c;"},
-    {"an echo after a bad reply is no duplicate", ">z <z, >a <X,a,",
-     "right z=z;bad@0 a=X;stale a;"},
-    {"a reply before any message is unsolicited", "<hi, >a <a,", "unsolicited hi;right a=a;"},
-    {"a reply that comes again is a duplicate", ">a >b <a,a,b,",
-     "right a=a;duplicate a;right b=b;"},
+     ">a >hello >world <a,hell,world!,", "1=a 2~hell@4 3~world!@5"},
+    {"a dropped message is lost once a later one is answered", ">a >b >c <c,", "?1 ?2 3=c"},
+    {"an echo after a bad reply is no duplicate", ">z <z, >a <X,a,", "1=z 2~X@0 *a"},
+    {"a reply before any message is unsolicited", "<hi, >a <a,", "+hi 1=a"},
+    {"a reply that comes again is a duplicate", ">a >b <a,a,b,", "1=a 2xa 2=b"},
     {"a bad reply among right replies answers the message between them", ">a >b >c <a,X,c,",
-     "right a=a;bad@0 b=X;right c=c;"},
+     "1=a 2~X@0 3=c"},
     {"a reply before the first echo is unsolicited, and stale after it",
-     ">a >b <X,a,b,Y, >c <Z,c,",
-     "unsolicited X;right a=a;right b=b;stale Y;bad@0 c=Z;stale c;"},
+     ">a >b <X,a,b,Y, >c <Z,c,", "+X 1=a 2=b *Y 3~Z@0 *c"},
     {"bad replies for all messages wait for nothing more", ">a >b >c <a,X,Y,",
-     "right a=a;bad@0 b=X;bad@0 c=Y;"},
+     "1=a 2~X@0 3~Y@0"},
     {"more bad replies than messages begin with an unsolicited one", ">a >b >c <a,X,b,Y,Z,",
-     "right a=a;stale X;right b=b;bad@0 c=Y;stale Z;"},
-    {"the end of the connection resolves the unmatched replies", ">a >b <X, ~",
-     "bad@0 a=X;lost b;"},
+     "1=a *X 2=b 3~Y@0 *Z"},
+    {"the end of the connection resolves the unmatched replies", ">a >b <X, ~", "1~X@0 ?2"},
     {"events keep the order of arrival if a reply is duplicated", ">a >b >c <a,X,a,c,",
-     "right a=a;bad@0 b=X;duplicate a;right c=c;"},
+     "1=a 2~X@0 2xa 3=c"},
 
-    {"a greeting that crosses a message is unsolicited", ">a <hello,a,",
-     "unsolicited hello;right a=a;"},
-    {"a greeting of several lines is unsolicited", ">a <hello,world,a,",
-     "unsolicited hello;bad@0 a=world;unsolicited a;"},
+    {"a greeting that crosses a message is unsolicited", ">a <hello,a,", "+hello 1=a"},
+    {"a greeting of several lines is unsolicited", ">a <hello,world,a,", "+hello 1~world@0 +a"},
     {"a greeting and a bad reply are distinguished by their number", ">a <hello,X,",
-     "unsolicited hello;bad@0 a=X;"},
-    {"the only reply is no greeting in the end", ">a <X, ?", "bad@0 a=X;"},
-    {"after the first echo a bad reply waits for nothing", ">a <a, >b <X,",
-     "right a=a;bad@0 b=X;"},
+     "+hello 1~X@0"},
+    {"the only reply is no greeting in the end", ">a <X, ?", "1~X@0"},
+    {"after the first echo a bad reply waits for nothing", ">a <a, >b <X,", "1=a 2~X@0"},
 
-    {"a late echo is right and late", ">a ! <a,", "lost a;late right a=a;"},
-    {"a late bad reply answers the late message", ">a ! >b <X,b,",
-     "lost a;late bad@0 a=X;right b=b;"},
+    {"a late echo is right and late", ">a ! <a,", "!1 1=alate"},
+    {"a late bad reply answers the late message", ">a ! >b <X,b,", "!1 1~X@0late 2=b"},
     {"a late bad reply leaves messages in flight alone", ">a ! >b >c <X,b,c,",
-     "lost a;late bad@0 a=X;right b=b;right c=c;"},
+     "!1 1~X@0late 2=b 3=c"},
     {"an overdue bad reply answers the late message", ">a ! >b <X, . ! <b,",
-     "lost a;late bad@0 a=X;lost b;late right b=b;"},
+     "!1 1~X@0late !2 2=blate"},
     {"a bad reply while only late messages wait leaves the younger messages to later replies",
-     ">a ! >b ! >c ! <X,b, <Y,",
-     "lost a;lost b;lost c;late bad@0 a=X;late right b=b;"
-     "late bad@0 c=Y;"},
+     ">a ! >b ! >c ! <X,b, <Y,", "!1 !2 !3 1~X@0late 2=blate 3~Y@0late"},
     {"more bad replies than late messages begin with an unsolicited one",
-     ">a <a, >b ! >c ! >d <X,Y,Z,W, .",
-     "right a=a;lost b;lost c;stale X;late bad@0 b=Y;late bad@0 c=Z;bad@0 d=W;"},
+     ">a <a, >b ! >c ! >d <X,Y,Z,W, .", "1=a !2 !3 *X 2~Y@0late 3~Z@0late 4~W@0"},
     {"an overdue bad reply leaves the younger late messages to later replies",
-     ">a ! >b ! >c <X, . <b,c,", "lost a;lost b;late bad@0 a=X;late right b=b;right c=c;"},
-    {"a corrupted reply does not answer a dropped message", ">a ! >b >c <X,c,",
-     "lost a;bad@0 b=X;right c=c;"},
+     ">a ! >b ! >c <X, . <b,c,", "!1 !2 1~X@0late 2=blate 3=c"},
+    {"a corrupted reply does not answer a dropped message", ">a ! >b >c <X,c,", "!1 2~X@0 3=c"},
     {"a reply answers no message that was sent after it came",
-     ">a ! >b ! >c <X,Y, >d >e >f <e,",
-     "lost a;lost b;late bad@0 b=X;bad@0 c=Y;lost d;right e=e;"},
-    {"a message that is late and then skipped stays lost", ">a ! >b <b,", "lost a;right b=b;"},
+     ">a ! >b ! >c <X,Y, >d >e >f <e,", "!1 !2 2~X@0late 3~Y@0 ?4 5=e"},
+    {"a message that is late and then skipped stays lost", ">a ! >b <b,", "!1 2=b"},
 
-    {"a first reply that differs may be a greeting", ">abc <x <y,abc,",
-     "unsolicited xy;right abc=abc;"},
+    {"a first reply that differs may be a greeting", ">abc <x <y,abc,", "+xy 1=abc"},
     {"a duplicate and a later echo, each in two pieces", ">abc <abc, >bcd >bce <abc <, <bce <,",
-     "right abc=abc;duplicate abc;lost bcd;right bce=bce;"},
-    {"with any, no reply differs", ">a <xy <z,", "right a=xyz;", "line", Expect::any},
+     "1=abc 2xabc ?2 3=bce"},
+    {"with any, no reply differs", ">a <xy <z,", "1=xyz", "line", Expect::any},
 
-    {"with any, the next reply answers", ">a <x, >b <y,", "right a=x;right b=y;", "line",
-     Expect::any},
+    {"with any, the next reply answers", ">a <x, >b <y,", "1=x 2=y", "line", Expect::any},
     {"with any, a late message does not take the reply of the next", ">a ! >b <y, >c <z,",
-     "lost a;right b=y;right c=z;", "line", Expect::any},
-    {"with any, a late reply finds its message while no other waits", ">a ! <x,",
-     "lost a;late right a=x;", "line", Expect::any},
+     "!1 2=y 3=z", "line", Expect::any},
+    {"with any, a late reply finds its message while no other waits", ">a ! <x,", "!1 1=xlate",
+     "line", Expect::any},
     {"with a pattern, a reply that does not match is bad", ">a >b >c <+x,-y,+z,",
-     "right a=+x;unmatched b=-y;right c=+z;", "line", Expect::any, "^[+]"},
+     "1=+x 2~-y 3=+z", "line", Expect::any, "^[+]"},
     {"with a pattern, a late reply is judged too", ">a ! <-x, >b ! <+y,",
-     "lost a;late unmatched a=-x;lost b;late right b=+y;", "line", Expect::any, "^[+]"},
-    {"with a pattern, a reply before any message is unsolicited", "<-hi, >a <+a,",
-     "unsolicited -hi;right a=+a;", "line", Expect::any, "^[+]"},
-    {"with none, all is unsolicited", ">a <a,", "unsolicited a;", "line", Expect::none},
+     "!1 1~-xlate !2 2=+ylate", "line", Expect::any, "^[+]"},
+    {"with a pattern, a reply before any message is unsolicited", "<-hi, >a <+a,", "+-hi 1=+a",
+     "line", Expect::any, "^[+]"},
+    {"with none, all is unsolicited", ">a <a,", "+a", "line", Expect::none},
 
     {"raw bytes are matched by their place", ">hello >world <hellowor <Xd!",
-     "right hello=hello;bad@3 world=worXd;stale !;", "raw"},
-    {"bad raw bytes are reported when the reply is whole", ">hello <hX <ll <o",
-     "bad@1 hello=hXllo;", "raw"},
-    {"raw with any reports all bytes", ">hello <hi", "right hello=hi;", "raw", Expect::any},
-    {"caret replies are the message plus one", ">abc >xyz <*bcd <yz{",
-     "right abc=bcd;right xyz=yz{;", "caret"},
-    {"caret with any reports all bytes", ">abc <*xyz", "right abc=xyz;", "caret", Expect::any},
-    {"the greeting of smtp answers nothing", ">QUIT <220,221,",
-     "unsolicited 220;right QUIT=221;", "smtp", Expect::any},
-    {"a push of resp answers nothing", ">a >b <:1,>1,:2,:3,",
-     "right a=:1;unsolicited >1\r\n:2;right b=:3;", "resp", Expect::any},
-    {"caret needs its greeting", ">abc <bcd",
-     "refused the server did not send the greeting * of -f caret;", "caret"},
+     "1=hello 2~worXd@3 *!", "raw"},
+    {"bad raw bytes are reported when the reply is whole", ">hello <hX <ll <o", "1~hXllo@1",
+     "raw"},
+    {"raw with any reports all bytes", ">hello <hi", "1=hi", "raw", Expect::any},
+    {"caret replies are the message plus one", ">abc >xyz <*bcd <yz{", "1=bcd 2=yz{", "caret"},
+    {"caret with any reports all bytes", ">abc <*xyz", "1=xyz", "caret", Expect::any},
+    {"the greeting of smtp answers nothing", ">QUIT <220,221,", "+220 1=221", "smtp",
+     Expect::any},
+    {"a push of resp answers nothing", ">a >b <:1,>1,:2,:3,", "1=:1 +>1\r\n:2 2=:3", "resp",
+     Expect::any},
+    {"caret needs its greeting", ">abc <b",
+     "refused the server did not send the greeting * of -f caret", "caret"},
 };
-
-std::string run(const Case& each, bool coalesce) {
-    SessionOptions options;
-    options.framing = find_framing(each.framing);
-    options.expect = each.expect;
-    options.numbered = true;  // has no effect in a stream
-    if (each.pattern) options.pattern.emplace(each.pattern);
-    options.coalesce = coalesce;
-    Scene scene(options);
-    return scene.perform_all(each.script);
-}
 
 struct Row {
     const char* script;
@@ -283,44 +250,42 @@ void check(const SessionOptions& options, const std::vector<Row>& rows) {
 
 }  // namespace
 
-TEST_CASE("finds the message of each reply in the table") {
-    const std::size_t i = GENERATE(range(std::size_t{0}, std::size(cases)));
-    const bool coalesce = GENERATE(false, true);
-    CAPTURE(cases[i].name, cases[i].script, coalesce);
-    CHECK(run(cases[i], coalesce) == cases[i].events);
+TEST_CASE("finds the message of each reply in the table, however the bytes are cut") {
+    const Case& each = cases[GENERATE(range(std::size_t{0}, std::size(cases)))];
+    SessionOptions options;
+    options.framing = find_framing(each.framing);
+    options.expect = each.expect;
+    options.numbered = true;  // has no effect in a stream
+    if (each.pattern) options.pattern.emplace(each.pattern);
+    options.coalesce = GENERATE(false, true);
+    Scene scene(options);
+    // Without frames, any bytes that are read together are a reply.
+    scene.arrives_in_bytes = GENERATE(false, true) &&
+                             (options.framing->replies_framed() || each.expect != Expect::any);
+    CAPTURE(each.name, each.script, options.coalesce, scene.arrives_in_bytes);
+    CHECK(scene.perform_all(each.script) == each.events);
 }
 
 TEST_CASE("no reply answers a message that was queued after it was read") {
-    const auto [framing, expect, bytes, log] =
-        GENERATE(table<const char*, Expect, std::string, std::string>({
-            {"line", Expect::echo, "a\nb\n", "right a=a;stale b;"},
-            {"line", Expect::echo, "a\nbX\n", "right a=a;stale bX;"},
-            {"line", Expect::any, "x\ny\n", "right a=x;unsolicited y;"},
-            {"raw", Expect::echo, "ab", "right a=a;stale b;"},
-        }));
     SessionOptions options;
+    const auto [framing, expect, replies, log] =
+        GENERATE(table<const char*, Expect, const char*, std::string>({
+            {"line", Expect::echo, "<1a,2bc,", "1=1a *2bc"},
+            {"line", Expect::echo, "<1a,2bX,", "1=1a *2bX"},
+            {"line", Expect::any, "<x,y,", "1=x +y"},
+            {"raw", Expect::echo, "<1a2bc", "1=1a *2bc"},
+            {"datagram", Expect::echo, "<1a,2bc,", "1=1a +2bc"},
+            {"datagram", Expect::echo, "<1a,2bX,", "1=1a +2bX"},
+            {"datagram", Expect::any, "<1a,1a,", "1=1a +1a"},
+        }));
     options.framing = find_framing(framing);
     options.expect = expect;
+    options.numbered = GENERATE(false, true);
     Scene scene(options);
-    scene.send("a");
-    scene.on_event = [&] { scene.send("b"); };
-    scene.receive(bytes);
-    CHECK(scene.log == log);
-    scene.receive("b\n");
-    CHECK(scene.log.starts_with(log + "right b=b;"));
-}
-
-TEST_CASE("finds the same messages however the replies are cut") {
-    const std::string answer = "a\nX\nc\nc\nd\n";
-    const std::string events = "right a=a;bad@0 b=X;right c=c;duplicate c;right d=d;";
-    const std::size_t cut = GENERATE_COPY(range(std::size_t{0}, answer.size() + 1));
-    Scene scene;
-    for (const char* text : {"a", "b", "c", "d"}) scene.send(text);
-    scene.receive(answer.substr(0, cut));
-    scene.receive(answer.substr(cut));
-    scene.ledger.lose(false);
-    scene.drain();
-    CHECK(scene.log == events);
+    scene.send("1a");
+    scene.on_event = [&] { scene.send("2bc"); };
+    CHECK(scene.perform_all(replies) == log);
+    CHECK(scene.perform_all("<2bc,").starts_with(log + " 2=2bc"));
 }
 
 namespace {
@@ -394,7 +359,7 @@ struct Counts {
 Counts run_with_timeouts(unsigned seed, Counts& expected) {
     std::mt19937 random(seed);
     Scene scene;
-    std::vector<std::string> unanswered;
+    std::vector<std::string> unanswered;  // without the letter l
     const auto answer = [&] {
         for (const std::string& line : unanswered) {
             const unsigned fate = static_cast<unsigned>(random() % 8);
@@ -416,14 +381,11 @@ Counts run_with_timeouts(unsigned seed, Counts& expected) {
     }
     answer();
     scene.perform("~");
-    const auto count = [&](const std::string& word) {
-        int found = 0;
-        for (std::size_t at = scene.log.find(word); at != std::string::npos;
-             at = scene.log.find(word, at + 1))
-            ++found;
-        return found;
+    const auto count = [&](char sign) {
+        return static_cast<int>(std::count(scene.log.begin(), scene.log.end(), sign));
     };
-    return {count("right ") - 1, count("bad@"), count("lost ") - count("late ")};
+    const int late = count('l');  // of late replies
+    return {count('=') - 1, count('~'), count('?') + count('!') - late};
 }
 
 }  // namespace
@@ -450,20 +412,22 @@ TEST_CASE("a reply to a forgotten message is not compared") {
         std::string frame;
         encode(*options.framing, text, frame);
         scene.receive(frame);
-        return std::exchange(scene.log, "").substr(0, 12);
+        std::erase(scene.log, 'x');
+        return std::exchange(scene.log, "");
     };
     send("first");
-    CHECK(answer("first") == "right first=");
+    CHECK(answer("first") == "1=first");
     for (int i = 0; i < 6; ++i) send(message(i));
     for (int i = 0; i < 6; ++i) scene.perform("!");
     scene.log.clear();
     send("next");
-    for (int i = 0; i < 4; ++i) CHECK(answer(message(i)) == "unsolicited ");
-    for (int i = 4; i < 6; ++i) CHECK(answer(message(i)) == "late right " + std::to_string(i));
-    CHECK(answer("nexT") == "bad@3 next=n");
+    for (int i = 0; i < 4; ++i) CHECK(answer(message(i)) == "+" + std::to_string(i));
+    CHECK(answer(message(4)) == "6=4late");
+    CHECK(answer(message(5)) == "7=5late");
+    CHECK(answer("nexT") == "8~neT@3");
     send("last");
-    CHECK(answer("last") == "right last=l");
-    CHECK(answer("last") == "unsolicited ");
+    CHECK(answer("last") == "9=last");
+    CHECK(answer("last") == "+last");
 }
 
 TEST_CASE("finds messages by their given replies") {
@@ -473,27 +437,24 @@ TEST_CASE("finds messages by their given replies") {
         return payload.starts_with('+');
     };
     check(options, {
-                       {">set=OK >get=1 <OK,1,", "right set=OK;right get=1;"},
-                       {">a=OK >b=OK <OK,OK,", "right a=OK;right b=OK;"},
-                       {">a=OK >get=1 <OK,2,", "right a=OK;bad@0 get=2;"},
+                       {">set=OK >get=1 <OK,1,", "1=OK 2=1"},
+                       {">a=OK >b=OK <OK,OK,", "1=OK 2=OK"},
+                       {">a=OK >get=1 <OK,2,", "1=OK 2~2@0"},
                        // The second OK is no duplicate.
-                       {">a=OK >get=1 <OK,OK,", "right a=OK;bad@0 get=OK;"},
-                       {">a= >b=x <,x,", "right a=;right b=x;"},
-                       {">a=OK >b=1 >c=OK >d=2 <OK,9,OK,2,",
-                        "right a=OK;bad@0 b=9;right c=OK;right d=2;"},
-                       {">a=1 >b=2 <2,", "lost a;right b=2;"},
-                       {">a=1 <hi,1,", "unsolicited hi;right a=1;"},
-                       {">a=1 <+tick,1,", "unsolicited +tick;right a=1;"},
-                       {">a=1 <1, >b=2 <+tick, <3, <x,",
-                        "right a=1;unsolicited +tick;bad@0 b=3;unsolicited x;"},
+                       {">a=OK >get=1 <OK,OK,", "1=OK 2~OK@0"},
+                       {">a= >b=x <,x,", "1= 2=x"},
+                       {">a=OK >b=1 >c=OK >d=2 <OK,9,OK,2,", "1=OK 2~9@0 3=OK 4=2"},
+                       {">a=1 >b=2 <2,", "?1 2=2"},
+                       {">a=1 <hi,1,", "+hi 1=1"},
+                       {">a=1 <+tick,1,", "++tick 1=1"},
+                       {">a=1 <1, >b=2 <+tick, <3, <x,", "1=1 ++tick 2~3@0 +x"},
                        // The first +x is not the reply to c.
-                       {">a=1 <1, >b=2 >c=+x <+x, <2,+x,",
-                        "right a=1;unsolicited +x;right b=2;right c=+x;"},
-                       {">a=1 <1, >b >c=3 <3,", "right a=1;lost b;right c=3;"},
-                       {">a=1 <1, >b <9,", "right a=1;bad@0 b=9;"},
-                       {">a=1 <1, >b <,", "right a=1;bad@0 b=;"},
-                       {">a=1 <1, >b ! <+tick,", "right a=1;lost b;unsolicited +tick;"},
-                       {">a=1 >b=2 ~", "lost a;lost b;"},
+                       {">a=1 <1, >b=2 >c=+x <+x, <2,+x,", "1=1 ++x 2=2 3=+x"},
+                       {">a=1 <1, >b >c=3 <3,", "1=1 ?2 3=3"},
+                       {">a=1 <1, >b <9,", "1=1 2~9@0"},
+                       {">a=1 <1, >b <,", "1=1 2~@0"},
+                       {">a=1 <1, >b ! <+tick,", "1=1 !2 ++tick"},
+                       {">a=1 >b=2 ~", "?1 ?2"},
                    });
 }
 
@@ -501,19 +462,18 @@ TEST_CASE("finds messages by given replies with masked parts") {
     SessionOptions options;
     options.expect = Expect::given;
     options.pattern.emplace("[0-9]+");
-    check(options,
-          {
-              {">a=t12 >b=t7ok <t3,t456ok, ~", "right a=t3;right b=t456ok;"},
-              {">a=t12 <t12, ~", "right a=t12;"},
-              {">a=t12 <t, ~", "bad@1 a=t;"},  // a part that matches nothing is not masked
-              {">a=t12 <x12, ~", "bad@0 a=x12;"},
-              {">a=t12ok <t3456no, ~", "bad@5 a=t3456no;"},  // offset in the reply
-              {">a=1-2-3 <456-7-x, ~", "bad@6 a=456-7-x;"},
-              {">a=t1 >b=u1 >c=v1 <u5,v6, ~", "lost a;right b=u5;right c=v6;"},
-              {">a=t1 >b=t2 <t8,t9, ~", "right a=t8;right b=t9;"},
-              {">a=t1 ! <t2, ~", "lost a;late right a=t2;"},
-              {">a=t1 <hi,t2, ~", "unsolicited hi;right a=t2;"},
-          });
+    check(options, {
+                       {">a=t12 >b=t7ok <t3,t456ok, ~", "1=t3 2=t456ok"},
+                       {">a=t12 <t12, ~", "1=t12"},
+                       {">a=t12 <t, ~", "1~t@1"},  // a part that matches nothing is not masked
+                       {">a=t12 <x12, ~", "1~x12@0"},
+                       {">a=t12ok <t3456no, ~", "1~t3456no@5"},  // offset in the reply
+                       {">a=1-2-3 <456-7-x, ~", "1~456-7-x@6"},
+                       {">a=t1 >b=u1 >c=v1 <u5,v6, ~", "?1 2=u5 3=v6"},
+                       {">a=t1 >b=t2 <t8,t9, ~", "1=t8 2=t9"},
+                       {">a=t1 ! <t2, ~", "!1 1=t2late"},
+                       {">a=t1 <hi,t2, ~", "+hi 1=t2"},
+                   });
 }
 
 TEST_CASE("a given reply without a frame has its given length") {
@@ -521,12 +481,12 @@ TEST_CASE("a given reply without a frame has its given length") {
     options.expect = Expect::given;
     options.framing = find_framing("caret");
     check(options, {
-                       {">abc=bcd <*bc <d", "right abc=bcd;"},
-                       {">abc=bcd >x=y <*bcdy", "right abc=bcd;right x=y;"},
-                       {">abc=xy >x=y <*x <yy", "right abc=xy;right x=y;"},
-                       {">abc=bcd <*bXd", "bad@1 abc=bXd;"},
-                       {">abc >x=y <*y", "lost abc;right x=y;"},
-                       {">abc ! >x=y <*y", "lost abc;right x=y;"},
+                       {">abc=bcd <*bc <d", "1=bcd"},
+                       {">abc=bcd >x=y <*bcdy", "1=bcd 2=y"},
+                       {">abc=xy >x=y <*x <yy", "1=xy 2=y"},
+                       {">abc=bcd <*bXd", "1~bXd@1"},
+                       {">abc >x=y <*y", "?1 2=y"},
+                       {">abc ! >x=y <*y", "!1 2=y"},
                    });
 }
 
@@ -534,8 +494,7 @@ TEST_CASE("several messages in a row expect no reply") {
     SessionOptions options;
     options.framing = find_framing("raw");
     options.expect = Expect::given;
-    check(options,
-          {{">a=x ! >b ! >c <x <y", "lost a;lost b;late right a=x;lost c;unsolicited y;"}});
+    check(options, {{">a=x ! >b ! >c <x <y", "!1 !2 1=xlate ?3 +y"}});
 }
 
 TEST_CASE("a reply to a message that is not fully written has no round trip") {
@@ -560,7 +519,7 @@ TEST_CASE("settles held replies that take more memory than allowed") {
     scene.receive("message 0\n");
     scene.log.clear();
     for (int i = 1; i < 50; ++i) scene.receive("bad\n");
-    CHECK(scene.log.starts_with("bad@0 message 1=bad;bad@0 message 2=bad;"));
+    CHECK(scene.log.starts_with("2~bad@0 3~bad@0"));
 }
 
 TEST_CASE("settles many thousands of bad replies") {
@@ -589,10 +548,10 @@ TEST_CASE("finds the message of a datagram in any order") {
                                 {">a >a <a <a <a", "1=a 2=a 2xa"},
                                 {"<x", "+x"},
                                 {">a <a <x", "1=a +x"},
-                                {">a !", "?1late"},
-                                {">a ! <a", "?1late 1=alate"},
-                                {">a >b ! <b <a <a", "?1late 2=b 1=alateorder 2xa"},
-                                {">a ! >a <a <a", "?1late 2=a 1=alateorder"},
+                                {">a !", "!1"},
+                                {">a ! <a", "!1 1=alate"},
+                                {">a >b ! <b <a <a", "!1 2=b 1=alateorder 2xa"},
+                                {">a ! >a <a <a", "!1 2=a 1=alateorder"},
                                 {">a >b ~ ^", "?1 ?2"},
                                 {">a ~ ^ >b <b", "?1 2=b"},
                                 {">a ~ ^ <a", "?1 +a"},
@@ -602,42 +561,27 @@ TEST_CASE("finds the message of a datagram in any order") {
 TEST_CASE("compares a bad datagram with a message of its length without its own reply") {
     check(with_datagrams(),
           {
-              {">abc <abX", "1~abX"},
-              {">abc >defg <deXg <abc", "2~deXg 1=abcorder"},
-              {">abc >def <deX <abc", "1=abc 2~deX"},
-              {">abc >def <deX <abc <abc <deX <def", "1=abc 2~deX 2xabc 2xdeX 2xdef"},
-              {">abc >def <abX <def", "2=def 1~abX"},  // not reordered
-              {">abc >def <deX <abX", "1~deX 2~abX"},
-              {">abc >def <deX ! ! <abc <def", "1~deX ?2late 2xabc 2=deflate"},
-              {">abc >defg >hij <hiX >klmn ! ! <hij", "1~hiX ?2late 3=hij"},
-              {">abc >def >ghij >klmn <deX <klmX <ghij <abc", "3=ghij 4~klmX 1=abcorder 2~deX"},
-              {">abc >def <deX >ghi <ghi <abc", "3=ghi 1=abcorder 2~deX"},
-              {">abc >def <deX >ghi <ghX <abc <def", "1=abc 2~deX 3~ghX 2xdef"},
-              {">abc >def <deX <deX <abc", "2xdeX 1=abc 2~deX"},
-              {">abc >def <deX ~ ^", "1~deX ?2"},
-              {">abc >def >ghi <ghX <deX ~ ^", "1~ghX 2~deX ?3"},
-              {">abc <abX <abc <abX", "1~abX 2xabc 2xabX"},
+              {">abc <abX", "1~abX@2"},
+              {">abc >defg <deXg <abc", "2~deXg@2 1=abcorder"},
+              {">abc >def <deX <abc", "1=abc 2~deX@2"},
+              {">abc >def <deX <abc <abc <deX <def", "1=abc 2~deX@2 2xabc 2xdeX 2xdef"},
+              {">abc >def <abX <def", "2=def 1~abX@2"},  // not reordered
+              {">abc >def <deX <abX", "1~deX@0 2~abX@0"},
+              {">abc >def <deX ! ! <abc <def", "1~deX@0 !2 2xabc 2=deflate"},
+              {">abc >defg >hij <hiX >klmn ! ! <hij", "1~hiX@0 !2 3=hij"},
+              {">abc >def >ghij >klmn <deX <klmX <ghij <abc",
+               "3=ghij 4~klmX@3 1=abcorder 2~deX@2"},
+              {">abc >def <deX >ghi <ghi <abc", "3=ghi 1=abcorder 2~deX@2"},
+              {">abc >def <deX >ghi <ghX <abc <def", "1=abc 2~deX@2 3~ghX@2 2xdef"},
+              {">abc >def <deX <deX <abc", "2xdeX 1=abc 2~deX@2"},
+              {">abc >def <deX ~ ^", "1~deX@0 ?2"},
+              {">abc >def >ghi <ghX <deX ~ ^", "1~ghX@0 2~deX@2 ?3"},
+              {">abc <abX <abc <abX", "1~abX@2 2xabc 2xabX"},
               {">abc <x <abc", "+x 1=abc"},  // unsolicited: no message has this length
               {">abc <x ~ ^", "+x ?1"},
-              {">abc ! <abX", "?1late +abX"},
-              {">abc ! >def <abX", "?1late 2~abX"},
+              {">abc ! <abX", "!1 +abX"},
+              {">abc ! >def <abX", "!1 2~abX@0"},
           });
-}
-
-TEST_CASE("no datagram answers a message that was queued after it was read") {
-    const auto [expect, numbered, reply, log] =
-        GENERATE(table<Expect, bool, std::string, std::string>({
-            {Expect::echo, false, "2bc", "1=1a +2bc 2=2bc"},
-            {Expect::echo, true, "2bc", "1=1a +2bc 2=2bc"},
-            {Expect::echo, true, "2bX", "1=1a +2bX 2=2bc"},
-            {Expect::any, false, "1a", "1=1a +1a 2=2bc"},
-        }));
-    Scene played(with_datagrams({.numbered = numbered, .expect = expect}));
-    played.send("1a");
-    played.on_event = [&] { played.send("2bc"); };
-    played.receive_datagrams({"1a", reply});
-    played.receive_datagrams({"2bc"});
-    CHECK(played.log == log);
 }
 
 TEST_CASE("judges any datagram by a pattern") {
@@ -646,7 +590,7 @@ TEST_CASE("judges any datagram by a pattern") {
     options.pattern.emplace("^[+]");
     check(with_datagrams(options), {
                                        {">a >b <+x <-y", "1=+x 2~-y"},
-                                       {">a ! <-x", "?1late 1~-xlate"},
+                                       {">a ! <-x", "!1 1~-xlate"},
                                        {"<-x >a <+y", "+-x 1=+y"},
                                    });
 }
@@ -656,16 +600,16 @@ TEST_CASE("finds the message of a damaged datagram by its number") {
     options.numbered = true;
     check(with_datagrams(options),
           {
-              {">1abc >2abc >3abc <2abX <1abc <3abc", "2~2abX 1=1abcorder 3=3abc"},
-              {">1abc >2abc ! <1abX", "?1late 1~1abXlate"},
+              {">1abc >2abc >3abc <2abX <1abc <3abc", "2~2abX@3 1=1abcorder 3=3abc"},
+              {">1abc >2abc ! <1abX", "!1 1~1abX@3late"},
               {">1abc >2abc <1abc <1abc <2abc", "1=1abc 2x1abc 2=2abc"},
-              {">1abc >2abc <9abc <1abc", "1=1abc 2~9abc"},
-              {">1abc >2def <1def <1abc", "1=1abc 2~1def"},  // the number is damaged
+              {">1abc >2abc <9abc <1abc", "1=1abc 2~9abc@0"},
+              {">1abc >2def <1def <1abc", "1=1abc 2~1def@0"},  // the number is damaged
               // Numbers with gaps.
-              {">5abc >9abc >12abc <9abX <12abc <5abc", "2~9abX 3=12abc 1=5abcorder"},
+              {">5abc >9abc >12abc <9abX <12abc <5abc", "2~9abX@3 3=12abc 1=5abcorder"},
               {">5abc >9abc ! <9abc <5abc <5abc <9abc",
-               "?1late 2=9abc 1=5abclateorder 2x5abc 2x9abc"},
-              {">1abA >2acB <xabA <2acB", "2=2acB 1~xabA"},
+               "!1 2=9abc 1=5abclateorder 2x5abc 2x9abc"},
+              {">1abA >2acB <xabA <2acB", "2=2acB 1~xabA@0"},
               // Unsolicited: no message has this length.
               {">1abc >2abc <hello <1abc <2abc", "+hello 1=1abc 2=2abc"},
               {">1abA >2acB <2 <1abA", "+2 1=1abA"},  // truncated
@@ -682,15 +626,15 @@ TEST_CASE("finds messages by their given datagrams") {
                                        {">a=1 <1", "1=1"},
                                        {">a=OK >b=1 <1 <OK", "2=1 1=OKorder"},
                                        {">a=OK <OK <OK", "1=OK 2xOK"},
-                                       {">a=1 <2", "1~2"},
+                                       {">a=1 <2", "1~2@0"},
                                        {">a=1 <+x <1", "++x 1=1"},
-                                       {">a ! <x", "?1late +x"},
+                                       {">a ! <x", "!1 +x"},
                                        {">a <x", "+x"},
-                                       {">a=1 ! <1", "?1late 1=1late"},
+                                       {">a=1 ! <1", "!1 1=1late"},
                                        {">a=1 >b=2 ~ ^", "?1 ?2"},
                                        {">a=1 <1 >b=2 <1 <2", "1=1 2x1 2=2"},
                                        {">a=OK >b=OK <OK <OK <OK", "1=OK 2=OK 2xOK"},
-                                       {">a=1 >b=22 <X2", "2~X2"},
+                                       {">a=1 >b=22 <X2", "2~X2@0"},
                                        {">a=1 >b=22 <333", "+333"},
                                    });
 }
@@ -702,8 +646,8 @@ TEST_CASE("finds messages by given datagrams with masked parts") {
     check(with_datagrams(options), {
                                        {">a=t1 >b=u1 <u22 <t33", "2=u22 1=t33order"},
                                        {">a=t1 <t2 <t3", "1=t2 2xt3"},
-                                       {">a=t1 ! <t2", "?1late 1=t2late"},
-                                       {">a=t1 <x2", "1~x2"},
+                                       {">a=t1 ! <t2", "!1 1=t2late"},
+                                       {">a=t1 <x2", "1~x2@0"},
                                        {">a=t1 <t", "+t"},
                                    });
 }
@@ -722,12 +666,12 @@ TEST_CASE("forgets datagrams beyond the limits") {
         {">a <a >b <b <a <b", "1=a 2=b 2xa 2xb"},
         {">a <a >b <b >c <c <a <b <c", "1=a 2=b 3=c +a 2xb 2xc"},
         {">a <a >b <b >c <c >d <d >e <e <c <d <e", "1=a 2=b 3=c 4=d 5=e +c 2xd 2xe"},
-        {">a >b ! ! <a <b", "?1late ?2late 1=alate 2=blate"},
-        {">a >b >c ! ! ! <a <b <c", "?1late ?2late ?3late +a 2=blate 3=clate"},
-        {">aa >bb ! ! <aa <bb", "?1late ?2late 1=aalate 2=bblate", 8},
-        {">aa >bb ! ! <aa <bb", "?1late ?2late +aa 2=bblate", 7},
-        {">aa >bb ! ! <aa >cc ! <bb <cc", "?1late ?2late 1=aalate ?3late 2=bblate 3=cclate", 8},
-        {">aa >bb >c ! ! ! <aa <bb <c", "?1late ?2late ?3late +aa 2=bblate 3=clate", 8},
+        {">a >b ! ! <a <b", "!1 !2 1=alate 2=blate"},
+        {">a >b >c ! ! ! <a <b <c", "!1 !2 !3 +a 2=blate 3=clate"},
+        {">aa >bb ! ! <aa <bb", "!1 !2 1=aalate 2=bblate", 8},
+        {">aa >bb ! ! <aa <bb", "!1 !2 +aa 2=bblate", 7},
+        {">aa >bb ! ! <aa >cc ! <bb <cc", "!1 !2 1=aalate !3 2=bblate 3=cclate", 8},
+        {">aa >bb >c ! ! ! <aa <bb <c", "!1 !2 !3 +aa 2=bblate 3=clate", 8},
     };
     for (const auto& [script, log, late_bytes] : rows) {
         CAPTURE(script);
@@ -746,10 +690,10 @@ TEST_CASE("a datagram that may answer a forgotten message is unsolicited") {
     CHECK(scene.perform_all("<11 <12 <13 <14") == "+11 2=12late 3=13late 4=14");
     scene.log.clear();
     CHECK(scene.perform_all("<1X <XX <15") ==
-          (options.numbered ? "+1X 5~XX 2x15" : "+1X +XX 5=15"));
+          (options.numbered ? "+1X 5~XX@0 2x15" : "+1X +XX 5=15"));
     scene.log.clear();
-    CHECK(scene.perform_all("~ ^ >16 <1X") ==
-          "6~1X");  // the new connection has forgotten no message
+    // The new connection has forgotten no message.
+    CHECK(scene.perform_all("~ ^ >16 <1X") == "6~1X@1");
 }
 
 // --- Messages in flight.
@@ -814,10 +758,10 @@ TEST_CASE("reports messages that were sent and echoed together with one event") 
 TEST_CASE("the next connection sends what was not fully written") {
     const auto [coalesce, written, lost, again] =
         GENERATE(table<bool, std::uint64_t, std::string, std::string>({
-            {false, 3, "lost a;", "bc\nd\n"},
-            {true, 3, "lost a;", "bc\nd\n"},
-            {true, 5, "lost a;lost bc;", "d\n"},
-            {true, 7, "lost a;lost bc;lost d;", ""},
+            {false, 3, "?1", "bc\nd\n"},
+            {true, 3, "?1", "bc\nd\n"},
+            {true, 5, "?1 ?2", "d\n"},
+            {true, 7, "?1 ?2 ?3", ""},
         }));
     Scene scene({.coalesce = coalesce});
     scene.ledger.queue("a\nbc\nd");
@@ -834,7 +778,7 @@ TEST_CASE("the next connection sends what was not fully written") {
     scene.log.clear();
     scene.receive(again);
     CHECK(scene.ledger.in_flight() == 0);
-    CHECK(scene.log.find("lost") == std::string::npos);
+    CHECK(scene.log.find('?') == std::string::npos);
 }
 
 TEST_CASE("a ledger allocates nothing while messages come and go") {
@@ -865,7 +809,7 @@ TEST_CASE("drops the frames of datagrams that were answered before an older one"
     for (int i = 0; i < 20'000; ++i) {
         scene.log.clear();
         scene.send(std::to_string(i) + std::string(100, 'x'));
-        scene.receive_datagrams({std::to_string(i) + std::string(100, 'x')});
+        scene.perform("<" + std::to_string(i) + std::string(100, 'x'));
         REQUIRE(scene.log.starts_with(std::to_string(i + 2) + "="));
     }
     scene.log.clear();

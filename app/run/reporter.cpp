@@ -55,10 +55,10 @@ std::string hex_lines(const char* indent, std::string_view bytes, std::size_t be
 constexpr std::size_t hex_bytes = 256;
 constexpr std::size_t hex_bytes_before = 64;
 
-// Returns the times of the phases. `connect` is the name of the phase after the look-up.
-std::string phases_text(const Session& session, const char* connect) {
+// Returns the times of the phases.
+std::string phases_text(const Session& session) {
     const Session::Phases& phases = session.phases();
-    std::string text = "look-up " + milliseconds_number(phases.lookup) + ", " + connect + " " +
+    std::string text = "look-up " + milliseconds_number(phases.lookup) + ", connect " +
                        milliseconds_number(phases.tcp);
     if (phases.handshake)
         text +=
@@ -68,8 +68,7 @@ std::string phases_text(const Session& session, const char* connect) {
 
 std::string connection_text(const Session& session) {
     if (session.options().listens()) return "connection from " + session.address().text();
-    std::string text =
-        "connected to " + session.address().text() + "; " + phases_text(session, "connect");
+    std::string text = "connected to " + session.address().text() + "; " + phases_text(session);
     const bufio::TlsFacts* const tls = session.tls();
     if (!tls) return text;
     text += "; " + tls->version + " " + tls->cipher +
@@ -105,9 +104,7 @@ void Reporter::lane_opened(std::size_t connection, const Session& session) {
     const std::string text = connection_text(session);
     if (journal_) journal_->add_event({.reply = {.payload = text}});
     if (journal_) journal_->add_connection(session);
-    const bool is_tcp = session.options().endpoint.path.empty();
-    report_attempt("connected to " + session.address().text() + ", " +
-                   phases_text(session, is_tcp ? "TCP" : "connect"));
+    report_attempt("connected to " + session.address().text() + ", " + phases_text(session));
     if (prints_json() && reports_messages() && !options_.quiet)
         output_.append_line(
             connection_object(session, is_load() ? connection : attempt_count_).str());

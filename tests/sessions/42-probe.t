@@ -13,12 +13,12 @@ With -z, the program connects, reports it, and leaves. It reads no input and sen
 With -c or -i, it connects again and again, and prints a line for each attempt.
 
   $ yodel -z -c 3 -i 5ms 127.0.0.1 $PORT
-  seq 1: connected to 127.0.0.1:*, look-up *, TCP * ms (glob)
-  seq 2: connected to 127.0.0.1:*, look-up *, TCP * ms (glob)
-  seq 3: connected to 127.0.0.1:*, look-up *, TCP * ms (glob)
+  seq 1: connected to 127.0.0.1:*, look-up *, connect * ms (glob)
+  seq 2: connected to 127.0.0.1:*, look-up *, connect * ms (glob)
+  seq 3: connected to 127.0.0.1:*, look-up *, connect * ms (glob)
   yodel: 3 connections opened, 0 failed; connect p50/p99/max * ms (glob)
   $ yodel -z -i 5ms -m 100ms 127.0.0.1 $PORT 2>log | sed 's/[0-9][0-9.]*/N/g' | uniq
-  seq N: connected to N:N, look-up N, TCP N ms
+  seq N: connected to N:N, look-up N, connect N ms
   $ yodel -z -c 3 -i 50ms --json 127.0.0.1 $PORT 2>log >attempts
   $ grep -o '"type":"[a-z]*"\(,"connection":[0-9]*\)*' attempts
   "type":"connection","connection":1

@@ -109,7 +109,7 @@ private:
             try {
                 return server_.listen(address);
             } catch (const std::system_error& error) {
-                server_.close_datagrams();
+                server_.close_last_datagram_port();
                 const bool is_any_port = wanted.port() == 0;
                 if (!is_any_port || error.code().value() != EADDRINUSE ||
                     attempt == max_attempts)

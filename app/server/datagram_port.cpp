@@ -28,7 +28,7 @@ constexpr std::size_t default_max_held = 16 * 1024 * 1024;
 
 unsigned LoopGuard::count(std::uint64_t key, ev::Time now) {
     Entry* const row = &entries_[key % rows * ways];
-    const auto is_over = [&](const Entry& entry) { return now - entry.repeated_at >= second; };
+    const auto is_over = [&](const Entry& entry) { return now - entry.counted_at >= second; };
     Entry* found = std::find_if(row, row + ways, [&](const Entry& entry) {
         return entry.key == key && entry.count > 0 && !is_over(entry);
     });
@@ -36,9 +36,9 @@ unsigned LoopGuard::count(std::uint64_t key, ev::Time now) {
         found = std::min_element(row, row + ways, [&](const Entry& a, const Entry& b) {
             return (is_over(a) ? 0 : a.count) < (is_over(b) ? 0 : b.count);
         });
-        *found = {.key = key, .repeated_at = now, .count = 0};
+        *found = {.key = key, .counted_at = now, .count = 0};
     }
-    if (++found->count > max_repeats) found->repeated_at = now;
+    if (++found->count > max_repeats) found->counted_at = now;
     return found->count;
 }
 

@@ -44,8 +44,8 @@ private:
     static constexpr std::size_t ways = 4;
     struct Entry {
         std::uint64_t key = 0;
-        ev::Time
-            repeated_at{};  // time of the first repeat; once a loop is detected, of the latest
+        // Start of the second that is counted; once a loop is detected, its latest datagram.
+        ev::Time counted_at{};
         unsigned count = 0;
     };
 

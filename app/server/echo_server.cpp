@@ -251,7 +251,7 @@ const bufio::Address& EchoServer::listen_datagrams(const bufio::Address& address
     return datagram_ports_.back()->address();
 }
 
-void EchoServer::close_datagrams() { datagram_ports_.pop_back(); }
+void EchoServer::close_last_datagram_port() { datagram_ports_.pop_back(); }
 
 // A connection that can't be served must not end the others.
 void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {

@@ -89,11 +89,10 @@ public:
     // Return the actual address. Throw std::system_error.
     const bufio::Address& listen(const bufio::Address& address);
     const bufio::Address& listen_datagrams(const bufio::Address& address);
-    void close_datagrams();                                     // closes the port opened last
+    void close_last_datagram_port();
     void accept(bufio::Fd socket, const bufio::Address& peer);  // serves a connection
-    void set_tls(bufio::TlsContext tls) {
-        options_.tls = std::move(tls);
-    }  // for later connections
+    // For later connections.
+    void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }
     // Stops accepting connections and receiving datagrams. Ends each connection as soon as
     // nothing is left to answer or to send. Calls back once, when no connection and no answer
     // is left, or when `grace` has passed.

@@ -69,10 +69,10 @@ private:
     std::size_t whole_frames_size(std::size_t max) {
         const std::string_view bytes = stream_.received();
         max = std::min(max, bytes.size());
-        std::size_t at = std::min(message_bytes_left_, max);
-        message_bytes_left_ -= at;
-        while (message_bytes_left_ == 0 && at < max) {
-            const std::string_view rest = bytes.substr(at);
+        std::size_t taken = std::min(message_bytes_left_, max);
+        message_bytes_left_ -= taken;
+        while (message_bytes_left_ == 0 && taken < max) {
+            const std::string_view rest = bytes.substr(taken);
             const std::size_t frame = framing_.frame_size(rest);
             const bool is_whole = frame <= rest.size();
             stream_.set_min_readable(is_whole ? 0 : frame);
@@ -84,11 +84,11 @@ private:
                 end_ = end_inside_message(framing_, rest);
             }
             if (end_ || !is_whole) break;
-            const std::size_t step = std::min(frame, max - at);
+            const std::size_t step = std::min(frame, max - taken);
             message_bytes_left_ = frame - step;
-            at += step;
+            taken += step;
         }
-        return at;
+        return taken;
     }
 
     const Framing& framing_;

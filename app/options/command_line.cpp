@@ -1,11 +1,8 @@
 #include "app/options/command_line.hpp"
 
-#include "app/options/target.hpp"
-
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <utility>
 
 namespace yodel {
 
@@ -14,21 +11,19 @@ namespace {
 // Returns the smallest number of letters to insert, remove, replace, or swap with a neighbor,
 // so that `from` becomes `to`.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
-    std::vector<std::size_t> before;
-    std::vector<std::size_t> last(to.size() + 1);
-    std::vector<std::size_t> row(to.size() + 1);
-    std::iota(last.begin(), last.end(), 0);
-    for (std::size_t i = 1; i <= from.size(); ++i) {
-        row[0] = i;
-        for (std::size_t j = 1; j <= to.size(); ++j) {
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> cost;  // between prefixes
+    for (std::size_t i = 0; i <= from.size(); ++i)
+        for (std::size_t j = 0; j <= to.size(); ++j) {
+            std::size_t& least = cost[{i, j}];
+            least = std::max(i, j);
+            if (i == 0 || j == 0) continue;
             const bool is_same = from[i - 1] == to[j - 1];
-            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (is_same ? 0 : 1)});
+            least = std::min({cost[{i - 1, j}] + 1, cost[{i, j - 1}] + 1,
+                              cost[{i - 1, j - 1}] + (is_same ? 0 : 1)});
             if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
-                row[j] = std::min(row[j], before[j - 2] + 1);
+                least = std::min(least, cost[{i - 2, j - 2}] + 1);
         }
-        before = std::exchange(last, row);
-    }
-    return last.back();
+    return cost[{from.size(), to.size()}];
 }
 
 // Returns the word, quoted for a shell if necessary.
@@ -45,10 +40,9 @@ std::string quoted(const std::string& word) {
 std::vector<std::string_view> names_in(std::string_view field) {
     field = field.substr(0, field.find(','));
     std::vector<std::string_view> names;
-    while (!field.empty()) {
-        const std::size_t end = std::min(field.find(' '), field.size());
-        if (end > 0) names.push_back(field.substr(0, end));
-        field.remove_prefix(std::min(end + 1, field.size()));
+    for (std::size_t begin = 0, end = 0; begin < field.size(); begin = end + 1) {
+        end = std::min(field.find(' ', begin), field.size());
+        if (end > begin) names.push_back(field.substr(begin, end - begin));
     }
     return names;
 }
@@ -97,18 +91,16 @@ public:
         : words_(std::move(words)), table_(table), other_(other) {}
 
     CommandLine read() {
-        bool is_past_options = false;
         while (!is_done_ && next_ < words_.size()) {
             const std::string& word = words_[next_++];
-            if (is_past_options || word.size() < 2 || !word.starts_with('-')) {
+            if (word == "--")
+                while (next_ < words_.size()) result_.operands.push_back(words_[next_++]);
+            else if (word.size() < 2 || !word.starts_with('-'))
                 result_.operands.push_back(word);
-            } else if (word == "--") {
-                is_past_options = true;
-            } else if (word.starts_with("--")) {
+            else if (word.starts_with("--"))
                 read_name(word);
-            } else {
+            else
                 read_letters(word);
-            }
         }
         return std::move(result_);
     }
@@ -131,8 +123,8 @@ private:
             const std::string written = std::string("-") + word[i];
             const Option* const option = find_option(table_, written);
             if (!option) refuse(written, find_option(table_, "-" + word) ? "-" + word : "");
-            const bool takes_rest = !option->argument().empty() && i + 1 < word.size();
-            if (takes_rest) return apply(*option, written, word.substr(i + 1));
+            const bool has_rest = !option->argument().empty() && i + 1 < word.size();
+            if (has_rest) return apply(*option, written, word.substr(i + 1));
             apply(*option, written, std::nullopt);
         }
     }
@@ -140,14 +132,13 @@ private:
     // Refuses an unknown option. If the other program has the option, suggests the same command
     // for that program, or its help if the command would be wrong there, too.
     [[noreturn]] void refuse(const std::string& written, const std::string& meant) const {
-        const std::vector<Option> table = other_.table();
-        if (!find_option(table, written))
+        if (!find_option(other_.table, written))
             throw UsageError("unknown option " + written +
                              (meant.empty() ? "" : "; did you mean " + meant + "?"));
         std::string command = other_.name;
         for (const std::string& word : words_) command += " " + quoted(word);
         try {
-            Reader(words_, table, {}).read();
+            Reader(words_, other_.table, {}).read();
         } catch (const UsageError&) {
             command = std::string(other_.name) + " -h";
         }
@@ -194,7 +185,7 @@ private:
 
     const std::vector<std::string> words_;
     const std::vector<Option>& table_;
-    const OtherProgram other_;
+    const OtherProgram& other_;
     std::size_t next_ = 0;
     bool is_done_ = false;
     CommandLine result_;
@@ -274,6 +265,11 @@ std::vector<Option> common_options() {
             {"-V, --version", "print version and libraries"}};
 }
 
+std::string argument_help(bool can_echo) {
+    return "F: " + join(framing_list(can_echo), " ") +
+           "\nD: seconds, or a number with us, ms, s, m or h; SIZE: bytes, or with k, M or G\n";
+}
+
 const Framing* framing_value(const std::string& text, bool can_echo) {
     const Framing* const found = find_framing(text);
     if (!found || !found->is_option() || (can_echo && !found->can_echo()))
@@ -281,14 +277,6 @@ const Framing* framing_value(const std::string& text, bool can_echo) {
                          (can_echo ? " that can be echoed" : "") + "; the framings are " +
                          join(framing_list(can_echo), ", "));
     return found;
-}
-
-void check_family(int family, const std::string& host, std::string option) {
-    const int given = numeric_family(host);
-    if (family == AF_UNSPEC || given == AF_UNSPEC || given == family) return;
-    const std::string version = family == AF_INET6 ? "6" : "4";
-    if (option.empty()) option = "-" + version;
-    throw UsageError(option + ": " + in_quotes(host) + " is not an IPv" + version + " address");
 }
 
 }  // namespace yodel

@@ -48,7 +48,7 @@ struct GivenOption {
 
 struct CommandLine {
     std::vector<std::string> operands = {};  // the arguments that are not options
-    std::vector<GivenOption> given = {};     // in their order
+    std::vector<GivenOption> given = {};     // from left to right
 
     // Returns the first given option with one of these names, as the user wrote it, or an empty
     // string if there is none.
@@ -64,17 +64,19 @@ struct CommandLine {
 
 // The program to which an unknown option may belong.
 struct OtherProgram {
-    const char* name = "";
-    std::function<std::vector<Option>()> table = [] { return std::vector<Option>(); };
+    std::string name = {};
+    std::vector<Option> table = {};
 };
 
-// Applies the options from left to right. Options may follow operands, and "--" ends them.
-// Names must be written in full. Throws UsageError, and WrongProgram with the command to type
-// for an option of the other program.
+// Applies the options from left to right. Options may follow operands; after "--", all words
+// are operands. Names must be written in full. Throws UsageError, and WrongProgram with the
+// command to type for an option of the other program.
 CommandLine parse_command_line(int argc, char* argv[], const std::vector<Option>& table,
                                const OtherProgram& other = {});
 
 std::string help_text(const std::vector<Option>& table);
+// Returns the lines of --help that explain the arguments F, D and SIZE.
+std::string argument_help(bool can_echo);
 
 std::vector<Option> joined(std::initializer_list<std::vector<Option>> tables);
 std::vector<Option> common_options();  // --no-sandbox, --help and --version
@@ -96,15 +98,16 @@ constexpr auto value_parser(Parse parse, Text expected) {
 }
 
 inline constexpr auto duration_value =
-    value_parser(parse_duration, "a duration such as 1.5s, 200ms or 2m");
-inline constexpr const char* a_size = "a size such as 512, 64k or 32M";
-inline constexpr auto size_value = value_parser(parse_size, a_size);
-inline constexpr auto positive_size_value = value_parser(
-    [](std::string_view text) {
-        const auto size = parse_size(text);
-        return size && *size > 0 ? size : std::nullopt;
-    },
-    a_size);
+    value_parser(parse_duration, "a duration up to 100 years, such as 1.5s, 200ms or 2m");
+// Returns a parser of sizes of at least `min` bytes.
+constexpr auto size_from(std::size_t min) {
+    return value_parser(
+        [min](std::string_view text) {
+            const auto size = parse_size(text);
+            return size >= min ? size : std::nullopt;
+        },
+        "a size such as 512, 64k or 32M");
+}
 
 // Returns a parser of numbers from 1 to `max`. The error text appends `more`, which tells what
 // else the option takes.
@@ -146,19 +149,11 @@ template <class To, class Parse>
 auto into(To& to, Parse parse) {
     return [&to, parse](const std::string& text) { to = parse(text); };
 }
-template <class To, class Parse>
-auto add_to(std::vector<To>& list, Parse parse) {
-    return [&list, parse](const std::string& text) { list.push_back(parse(text)); };
-}
 template <class To>
 auto set(To& to, To value) {
     return [&to, value](const std::string&) { to = value; };
 }
 
 const Framing* framing_value(const std::string& text, bool can_echo);
-
-// Throws if the host is a numeric address of another family than `family`. Does not look up
-// names. `option`, which the error names, is -4 or -6 by default.
-void check_family(int family, const std::string& host, std::string option = {});
 
 }  // namespace yodel

@@ -80,16 +80,16 @@ void normalize_service(std::string& service, bool is_alone, bool may_be_0) {
 
 // Removes the brackets of an IPv6 address, and refuses an invalid host.
 void normalize_host(const std::string& text, const TargetForm& form, bool is_alone,
-                    bool lacks_port, Target& to) {
+                    bool needs_port, Target& to) {
     const bool is_v6 = numeric_family(text) == AF_INET6;
     const bool is_in_brackets = to.host.starts_with('[') && to.host.ends_with(']');
     if (is_in_brackets) to.host = to.host.substr(1, to.host.size() - 2);
-    const bool is_bare = is_v6 && !form.allows_lone_host && (is_alone || lacks_port);
+    const bool is_bare = is_v6 && !form.may_lack_port && (is_alone || needs_port);
     if (is_bare || (!is_in_brackets && !is_v6 && to.host.find(':') != text.npos))
         throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
     const bool needs_host =
-        !is_alone && (!form.allows_schemes || !form.allows_lone_port || is_in_brackets);
-    if ((lacks_port && is_number(text)) || (to.host.empty() && needs_host))
+        !is_alone && (!form.may_have_scheme || !form.may_lack_host || is_in_brackets);
+    if ((needs_port && is_number(text)) || (to.host.empty() && needs_host))
         throw UsageError("a host is missing" +
                          (text.empty() ? "" : " before " + in_quotes(text)));
     // The resolver would refuse such hosts later, with a worse error.
@@ -102,21 +102,21 @@ void split_host_and_port(const std::string& text, std::vector<std::string>& word
                          const TargetForm& form, const char* default_port, Target& to) {
     const bool is_address = numeric_family(text) == AF_INET6 || text.ends_with(']');
     const std::size_t colon = is_address ? text.npos : text.rfind(':');
-    const bool is_word = colon == text.npos;
-    const bool takes_next =
-        is_word && form.allows_schemes && !words.empty() && words[0].find(':') == text.npos;
-    const bool is_alone = is_word && !takes_next && form.allows_lone_port;
+    const bool is_undivided = colon == text.npos;
+    const bool has_port_word = is_undivided && form.may_have_scheme && !words.empty() &&
+                               words[0].find(':') == text.npos;
+    const bool is_alone = is_undivided && !has_port_word && form.may_lack_host;
     to.host = is_alone ? "" : text.substr(0, colon);
-    to.service = is_alone ? text : is_word ? default_port : text.substr(colon + 1);
-    if (takes_next) {
+    to.service = is_alone ? text : is_undivided ? default_port : text.substr(colon + 1);
+    if (has_port_word) {
         to.service = words[0];
         words.erase(words.begin());
     }
-    const bool lacks_port = is_word && !is_alone && to.service.empty();
-    normalize_host(text, form, is_alone, lacks_port, to);
-    if (!lacks_port)
-        normalize_service(to.service, is_alone, form.allows_lone_port);
-    else if (!form.allows_lone_host)
+    const bool needs_port = is_undivided && !is_alone && to.service.empty();
+    normalize_host(text, form, is_alone, needs_port, to);
+    if (!needs_port)
+        normalize_service(to.service, is_alone, form.may_lack_host);
+    else if (!form.may_lack_port)
         throw UsageError(in_quotes(text) + " needs a port: write HOST PORT or HOST:PORT");
 }
 
@@ -126,9 +126,9 @@ Target take_target(std::vector<std::string>& words, const TargetForm& form) {
     std::string text = words.at(0);
     words.erase(words.begin());
     Target target{.given = {"the target " + text, "operand target port"}};
-    if (!form.allows_schemes && (text.starts_with("unix:") || text.find("://") != text.npos))
+    if (!form.may_have_scheme && (text.starts_with("unix:") || text.find("://") != text.npos))
         throw UsageError(in_quotes(text) + " is not " +
-                         (form.allows_lone_host ? "ADDR[:PORT]" : "[ADDR:]PORT"));
+                         (form.may_lack_port ? "ADDR[:PORT]" : "[ADDR:]PORT"));
     const Scheme* const scheme = take_scheme(text);
     if (scheme)
         target.given = {std::string(scheme->prefix), target.given.names + scheme->names,
@@ -138,11 +138,11 @@ Target take_target(std::vector<std::string>& words, const TargetForm& form) {
         return target;
     }
     const char* const default_port = scheme ? scheme->default_port : "";
-    if (*default_port != '\0' && !form.allows_lone_port)
+    if (*default_port != '\0' && !form.may_lack_host)
         target.resource = take_resource(text);
-    else if (form.allows_schemes && text.ends_with('/'))
+    else if (form.may_have_scheme && text.ends_with('/'))
         text.pop_back();
-    if (form.allows_schemes && text.find('@') != text.npos)
+    if (form.may_have_scheme && text.find('@') != text.npos)
         throw UsageError("a target cannot contain a user name or password");
     split_host_and_port(text, words, form, default_port, target);
     return target;
@@ -157,6 +157,14 @@ int numeric_family(const std::string& host) {
     const int family = list->ai_family;
     ::freeaddrinfo(list);
     return family;
+}
+
+void check_family(int family, const std::string& host, std::string option) {
+    const int given = numeric_family(host);
+    if (family == AF_UNSPEC || given == AF_UNSPEC || given == family) return;
+    const std::string version = family == AF_INET6 ? "6" : "4";
+    if (option.empty()) option = "-" + version;
+    throw UsageError(option + ": " + in_quotes(host) + " is not an IPv" + version + " address");
 }
 
 }  // namespace yodel

@@ -17,16 +17,16 @@ struct Target {
     std::string resource = {};  // the path and query of ws:// and wss://
 };
 
-// What a target may be: HOST:PORT or [IPV6]:PORT and, if the form allows it, one of the others.
+// What a target may be besides HOST:PORT and [IPV6]:PORT.
 struct TargetForm {
-    bool allows_schemes = false;    // SCHEME://HOST:PORT, unix:PATH, or HOST PORT in two words
-    bool allows_lone_port = false;  // PORT, perhaps 0, without a host
-    bool allows_lone_host = false;  // HOST without a port
+    bool may_have_scheme = false;  // SCHEME://HOST:PORT, unix:PATH, or HOST PORT in two words
+    bool may_lack_host = false;    // PORT alone, perhaps 0
+    bool may_lack_port = false;    // HOST alone
 };
-inline constexpr TargetForm to_connect{.allows_schemes = true};
-inline constexpr TargetForm to_accept{.allows_schemes = true, .allows_lone_port = true};
-inline constexpr TargetForm to_listen{.allows_lone_port = true};
-inline constexpr TargetForm to_redirect{.allows_lone_host = true};
+inline constexpr TargetForm to_connect{.may_have_scheme = true};
+inline constexpr TargetForm to_accept{.may_have_scheme = true, .may_lack_host = true};
+inline constexpr TargetForm to_listen{.may_lack_host = true};
+inline constexpr TargetForm to_redirect{.may_lack_port = true};
 
 // Takes a target from the beginning of `words`, which must not be empty. ws:// and wss://
 // have default ports and take a path: HOST[:PORT][/PATH]. Throws UsageError.
@@ -34,5 +34,9 @@ Target take_target(std::vector<std::string>& words, const TargetForm& form);
 
 // Returns AF_INET or AF_INET6 if the host is a numeric address, and AF_UNSPEC if it is a name.
 int numeric_family(const std::string& host);
+
+// Throws UsageError if the host is a numeric address of another family than `family`. Does not
+// look up names. The error names `option`, which is -4 or -6 by default.
+void check_family(int family, const std::string& host, std::string option = {});
 
 }  // namespace yodel

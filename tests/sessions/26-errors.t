@@ -81,7 +81,7 @@ With --json, a connection that was never established has an end, too. So has a s
 The help of each program and its version go to standard output.
 
   $ yodel --help | sed -n 1p
-  usage: yodel [options] [TARGET]  Sends lines, times and checks replies.
+  usage: yodel [options] [TARGET]  Sends lines; measures and checks replies.
   $ yodeld --help | sed -n 1p
   usage: yodeld [options] [ADDR:]PORT...
   $ yodel -V | sed 's/[0-9].*//'

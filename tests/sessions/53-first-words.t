@@ -29,7 +29,7 @@ A refusal ends the attempt.
   yodel: the server refused --on-connect 1: -WRONGPASS invalid username-password pair or user is disabled.
   [7]
   $ echo 'GET a' | yodel --on-connect @none -f resp unix:redis
-  yodel: --on-connect: cannot read "none" (yodel -h shows the options)
+  yodel: --on-connect: cannot read "none": No such file or directory (yodel -h shows the options)
   [2]
 
 With -f smtp, the greeting is awaited first.

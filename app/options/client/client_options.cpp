@@ -5,9 +5,11 @@
 
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 namespace yodel {
@@ -57,9 +59,12 @@ auto list_of(Parse parse) {
 
 void add_first_words(std::vector<std::string>& to, const std::string& text) {
     if (!text.starts_with('@')) return to.push_back(text);
+    errno = 0;
     std::ifstream file(text.substr(1));
     for (std::string line; std::getline(file, line);) to.push_back(line);
-    if (!file.eof()) throw UsageError("cannot read " + in_quotes(text.substr(1)));
+    if (!file.eof())
+        throw UsageError("cannot read " + in_quotes(text.substr(1)) + ": " +
+                         std::generic_category().message(errno));
 }
 
 void set_destination(bufio::Endpoint& to, const std::string& text) {
@@ -204,7 +209,7 @@ std::vector<Option> tls_options(ClientOptions& to) {
             {"--cacert=FILE", "trust these CA certificates, not the system's",
              into(tls.ca_file), "udp listen", "tls"},
             {"--pinnedpubkey=PIN", "trust only this public key, sha256//BASE64",
-             add_to(tls.pins, pin_value), "udp listen", "tls"},
+             [&](auto& text) { tls.pins.push_back(pin_value(text)); }, "udp listen", "tls"},
             {"-k, --insecure", "accept any certificate", set(tls.must_verify, false),
              "udp listen", "tls"}};
 }
@@ -219,13 +224,13 @@ std::vector<Option> message_options(ClientOptions& to) {
              [&](auto& text) { session.framing = framing_value(text, false); }, no_framing},
             {"-C", "", set(session.framing, find_framing("crlf")), no_framing},
             {"--max-frame=SIZE", "maximum size of a message (32M)",
-             into(session.max_frame, positive_size_value)},
+             into(session.max_frame, size_from(1))},
             {"--expect=echo|any|none", "which reply to expect (echo)",
              into(session.expect, expectation), "z replay examine listen"},
             {"--match=REGEX", "accept any reply that matches (POSIX extended)",
              [&](auto& text) { session.pattern.emplace(text); },
              "z replay examine listen unframed expect=echo expect=none"},
-            {"-W, --reply-timeout=D", "reply timeout (5s); -q D limits closing (5s)",
+            {"-W, --reply-timeout=D", "reply timeout (5s); -q D is the close timeout (5s)",
              into(session.reply_timeout), "z"},
             {"-q D", "",
              [&](auto& text) {
@@ -234,23 +239,25 @@ std::vector<Option> message_options(ClientOptions& to) {
                      session.stays_open ? ev::Duration::max() / 4 : duration_value(text);
              },
              "examine"},
-            {"--on-connect=LINE", "first line on each connection, or @FILE of lines",
+            {"--on-connect=LINE", "line to send first on each connection, or @FILE",
              [&](auto& text) { add_first_words(session.on_connect, text); },
              "udp listen replay examine"},
             {"--escapes", "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
              into(to.run.escapes), "z replay examine raw generator"},
             {"--header=LINE", "ws://: add \"NAME: VALUE\" to the request",
-             add_to(to.websocket.headers, header_value), "listen", "ws://"},
+             [&](auto& text) { to.websocket.headers.push_back(header_value(text)); }, "listen",
+             "ws://"},
             {"--subprotocol=A,B", "ws://: protocols to offer; --ping D pings if idle",
              into(to.websocket.subprotocols, list_of(subprotocol_value)), "listen", "ws://"},
             {"--ping=D", "", into(session.ping), "z examine", "ws://"}};
 }
 
-std::vector<Option> generated_options(ClientOptions& to) {
-    return {{"-c, --count=N", "send N generated messages (unlimited)",
+std::vector<Option> generated_options(ClientOptions& to, std::string_view heading) {
+    return {{heading},
+            {"-c, --count=N", "send N generated messages (unlimited)",
              into(to.run.count, number_up_to(4'000'000'000)), "replay examine read", "",
              "generated"},
-            {"--size=SIZE", "bytes in each generated message (64)", into(to.size, size_value),
+            {"--size=SIZE", "bytes in each generated message (64)", into(to.size, size_from(0)),
              "z replay examine read", "", "generated"}};
 }
 
@@ -283,11 +290,6 @@ void complete_client_options(ClientOptions& options, const char* compare_hint) {
     run.probe_interval = options.interval.value_or(std::chrono::seconds(1));
     run.length = std::exchange(run.session.max_time, std::nullopt);
     if (!options.prints_json()) options.report.form = Reporter::Form::sequence;
-}
-
-std::string argument_help() {
-    return "F: " + join(framing_list(), " ") +
-           "\nD: seconds, or a number with us, ms, s, m or h; SIZE: bytes, or with k, M or G\n";
 }
 
 }  // namespace yodel

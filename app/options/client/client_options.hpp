@@ -1,5 +1,5 @@
-// The options of yodel and yodel-load, parsed from their command lines and checked. The clients
-// share targets, timeouts, TLS, WebSocket and messages.
+// The options of yodel and yodel-load, parsed from their command lines and checked. Both
+// clients have the options for connections, TLS, WebSocket and messages.
 #pragma once
 
 #include "app/options/command_line.hpp"
@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace yodel {
@@ -24,7 +25,6 @@ struct ClientOptions : RunClient::Options {
     bool connects() const { return line.has("target") || has_own_server(); }
     bool prints_json() const { return report.form == Reporter::Form::json; }
     bool uses_tls() const { return line.has("tls"); }
-    bool expects_no_reply() const { return run.session.expect == Expect::none; }
     bool wants_generated_messages() const { return line.has("generated"); }
 };
 
@@ -64,10 +64,10 @@ void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recor
 
 // --- What follows from the options of yodel-load.
 
-// Sets the source, the schedule and the messages of the run. Call it after parsing: it looks at
-// standard input, and reads the file of --messages, of at most 64 MiB. Throws UsageError, and
-// FileError if the file is empty or cannot be read, or if a line, which the error names, cannot
-// be sent.
+// Sets the source, the schedule and the messages of the run. Checks whether standard input is a
+// terminal, and reads the file of --messages, of at most 64 MiB. Throws UsageError. Throws
+// FileError if the file is empty, too large or unreadable, or if one of its lines, which the
+// error names, cannot be sent.
 void plan_load(LoadOptions& options);
 
 // --- Tables. Each option sets its value in `to`, which must outlive the table.
@@ -79,14 +79,11 @@ std::vector<Option> load_table(LoadOptions& to);
 std::vector<Option> connection_options(ClientOptions& to);
 std::vector<Option> tls_options(ClientOptions& to);
 std::vector<Option> message_options(ClientOptions& to);
-std::vector<Option> generated_options(ClientOptions& to);  // without a heading
+std::vector<Option> generated_options(ClientOptions& to, std::string_view heading);
 
 // Sets the target from the operands, and the framing and the expectation that it implies. Then
-// checks the options. The error about a second target quotes `compare_hint`, which tells how to
+// checks the options. The error about a second target is `compare_hint`, which tells how to
 // compare two servers. Throws UsageError.
 void complete_client_options(ClientOptions& options, const char* compare_hint);
-
-// The last lines of --help, which explain the arguments.
-std::string argument_help();
 
 }  // namespace yodel

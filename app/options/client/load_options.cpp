@@ -27,8 +27,8 @@ constexpr auto rate_in_thousandths = value_parser(
     "a rate from 0.001 to 10M per second, such as 50, 2.5 or 20k");
 constexpr auto time_value =
     value_parser(parse_timestamp, "a time such as 2026-12-01T10:00:00Z, or +5s");
-constexpr auto lifetime_value =
-    value_parser(parse_duration, "a number of messages or a time with a unit, such as 10s");
+constexpr auto lifetime_value = value_parser(
+    parse_duration, "a number of messages, or a time up to 100 years with a unit, such as 10s");
 
 // With two rates, such as 1k..20k, the rate climbs from the first to the second.
 void set_rate(LoadOptions& to, const std::string& text) {
@@ -81,7 +81,7 @@ void add_meanings_of_load(LoadOptions& options) {
     line.add_if(run.connections > 1, {"--connections", "many"});
     line.add_if(options.wants_generated_messages() && options.messages_file.empty(),
                 {line.written("generated") + " without --messages", "generator"});
-    line.add_if(options.expects_no_reply(),
+    line.add_if(run.session.expect == Expect::none,
                 {line.written("expect") + " none", "", "",
                  "rate, because no reply triggers the next message"});
     if (run.warm_up && length && *run.warm_up > *length)
@@ -99,29 +99,24 @@ void add_meanings_of_load(LoadOptions& options) {
 }
 
 OwnMessages read_messages(const std::string& file, const LineReader::Options& lines) {
-    constexpr std::size_t max_size = 64 * 1024 * 1024;
+    constexpr std::size_t max_size = 64 << 20;
     errno = 0;
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::fopen(file.c_str(), "re"),
                                                                 std::fclose);
     LineReader reader(lines);
-    std::deque<std::string> messages;
-    for (std::size_t size = 0; input && !reader.over();) {
-        constexpr std::size_t chunk = 64 * 1024;
-        const std::size_t count =
-            std::fread(reader.bytes().reserve(chunk), 1, chunk, input.get());
-        reader.bytes().commit(count);
-        if (count == 0) reader.end();
-        size += count;
-        if (size > max_size)
-            throw FileError(usage_error, "--messages: " + file + " is larger than " +
-                                             std::to_string(max_size / 1024 / 1024) + " MiB");
-        while (const auto message = reader.next()) {
-            messages.emplace_back(message->payload);
-            reader.pop(*message);
-        }
-    }
+    char* const space = reader.bytes().reserve(max_size + 1);
+    const std::size_t size = input ? std::fread(space, 1, max_size + 1, input.get()) : 0;
     if (!input || std::ferror(input.get()) != 0)
         throw FileError(input_failed, "--messages: " + file, errno);
+    if (size > max_size)
+        throw FileError(usage_error, "--messages: " + file + " is larger than 64 MiB");
+    reader.bytes().commit(size);
+    reader.end();
+    std::deque<std::string> messages;
+    while (const auto message = reader.next()) {
+        messages.emplace_back(message->payload);
+        reader.pop(*message);
+    }
     if (const Trouble trouble = reader.trouble(); !trouble.text.empty())
         throw FileError(trouble.status, trouble.text);
     return std::make_shared<const std::deque<std::string>>(std::move(messages));
@@ -153,8 +148,7 @@ std::vector<Option> load_table(LoadOptions& to) {
         {"--start-at=TIME|+D", "send the first message at this time, in UTC",
          into(to.start_at, start_time_value), "z"},
         {"--no-sessionid", "do not resume TLS sessions; use full handshakes",
-         set(to.tls.may_resume, false), "udp", "tls"},
-        {"Messages of the load:"}};
+         set(to.tls.may_resume, false), "udp", "tls"}};
     const std::vector<Option> rest = {
         {"--window=N", "maximum messages in flight on a connection (1)",
          into(run.window, number_up_to(1'000'000)), "z rate expect=none"},
@@ -173,18 +167,15 @@ std::vector<Option> load_table(LoadOptions& to) {
         {"-v", "report connections; print replies to input lines", into(to.report.verbose)},
         {"--no-tui", "do not show the page, even on a terminal"},
         {"--quiet", "print only the summary", into(to.report.quiet)}};
-    return joined({load, generated_options(to), rest, common_options(), connection_options(to),
-                   tls_options(to), message_options(to)});
+    return joined({load, generated_options(to, "Messages of the load:"), rest, common_options(),
+                   connection_options(to), tls_options(to), message_options(to)});
 }
 
 LoadOptions parse_load_options(int argc, char* argv[]) {
     LoadOptions options;
     CommandLine& line = options.line;
-    const auto other_table = [] {
-        static YodelOptions unused;
-        return yodel_table(unused);
-    };
-    line = parse_command_line(argc, argv, load_table(options), {"yodel", other_table});
+    YodelOptions unused;
+    line = parse_command_line(argc, argv, load_table(options), {"yodel", yodel_table(unused)});
     if (line.has("help version")) return options;
     add_meanings_of_load(options);
     complete_client_options(
@@ -228,9 +219,10 @@ void plan_load(LoadOptions& options) {
 std::string load_help() {
     LoadOptions unused;
     return "usage: yodel-load [options] [TARGET]\n"
-           "Sends messages on many connections at planned times, and times and checks every\n"
-           "reply. TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]; default: own\n" +
-           help_text(load_table(unused)) + argument_help() +
+           "Sends messages on many connections at planned times. Measures and checks every\n"
+           "reply. TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]\n"
+           "Without TARGET, yodel-load starts an echo server and measures it.\n" +
+           help_text(load_table(unused)) + argument_help(false) +
            "See yodel-load(1). yodel talks to a server; yodeld is an echo server.\n";
 }
 

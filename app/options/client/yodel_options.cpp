@@ -16,7 +16,7 @@ constexpr auto interval_value = value_parser(
             value == ev::Duration::zero() && text.find_first_of("123456789") == text.npos;
         return is_zero || value >= std::chrono::microseconds(1) ? value : std::nullopt;
     },
-    "0 or a duration of at least 1us");
+    "0 or a duration from 1us to 100 years");
 
 // Adds an expression. Every match of any added expression is masked.
 void add_mask(std::optional<Regex>& to, const std::string& text) {
@@ -55,7 +55,7 @@ std::string framing_text(const Framing& framing) {
 // Rows: label, help, action, excludes, needs, implies.
 std::vector<Option> yodel_table(YodelOptions& to) {
     const std::vector<Option> listen = {{"-l, --listen",
-                                         "answer clients by hand; listen on [ADDR:]PORT",
+                                         "listen on [ADDR:]PORT, and answer clients by hand",
                                          {},
                                          "z examine replay generated greeting",
                                          "port, as in -l 7000"}};
@@ -79,24 +79,16 @@ std::vector<Option> yodel_table(YodelOptions& to) {
         {"-v", "also report connections", into(to.report.verbose)},
         {"--no-tui", "use pipe mode, even on a terminal", {}, "examine"},
         {"--quiet", "print results only: replies, or the summary", into(to.report.quiet)}};
-    return joined({connection_options(to),
-                   listen,
-                   tls_options(to),
-                   message_options(to),
-                   {{"Ping and examination:"}},
-                   generated_options(to),
-                   others,
-                   common_options()});
+    return joined({connection_options(to), listen, tls_options(to), message_options(to),
+                   generated_options(to, "Ping and examination:"), others, common_options()});
 }
 
 YodelOptions parse_yodel_options(int argc, char* argv[]) {
     YodelOptions options;
     CommandLine& line = options.line;
-    const auto other_table = [] {
-        static LoadOptions unused;
-        return load_table(unused);
-    };
-    line = parse_command_line(argc, argv, yodel_table(options), {"yodel-load", other_table});
+    LoadOptions unused;
+    line = parse_command_line(argc, argv, yodel_table(options),
+                              {"yodel-load", load_table(unused)});
     if (line.has("help version")) return options;
     const JournalFile& log = options.report.log;
     line.add_if(log.recording, {"-o " + log.path, "log", "raw"});
@@ -153,9 +145,10 @@ void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recor
 
 std::string yodel_help() {
     YodelOptions unused;
-    return "usage: yodel [options] [TARGET]  Sends lines, times and checks replies.\n"
-           "TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]; else an echo server\n" +
-           help_text(yodel_table(unused)) + argument_help() +
+    return "usage: yodel [options] [TARGET]  Sends lines; measures and checks replies.\n"
+           "TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]\n"
+           "Without TARGET, yodel starts an echo server and connects to it.\n" +
+           help_text(yodel_table(unused)) + argument_help(false) +
            "See yodel(1). yodel-load measures servers; yodeld is an echo server.\n";
 }
 

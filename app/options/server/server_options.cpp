@@ -66,8 +66,8 @@ std::vector<Option> server_table(ServerOptions& to) {
          into(server.idle_timeout)},
         {"--handshake-timeout=D", "time limit for the TLS and --ws handshakes (10s)",
          into(server.handshake_timeout)},
-        {"--max-frame=SIZE", "maximum size with a length framing or --ws (32M)",
-         into(server.max_frame, positive_size_value)},
+        {"--max-frame=SIZE", "limit of length-prefixed and --ws messages (32M)",
+         into(server.max_frame, size_from(1))},
         {"Messages:"},
         {"-f, --framing=F", "how messages are delimited (raw)",
          [&](auto& text) { server.framing = framing_value(text, true); }, "ws"},
@@ -82,11 +82,11 @@ std::vector<Option> server_table(ServerOptions& to) {
         {"--corrupt=P", "probability that a bit of a message is flipped",
          into(faults.corrupt, chance_value)},
         {"--dup=P", "probability that a message is duplicated", into(faults.dup, chance_value)},
-        {"--reorder=P", "-u: probability that two answers are swapped",
+        {"--reorder=P", "with -u, probability that two answers are swapped",
          into(faults.reorder, chance_value), "", "udp"},
         {"--seed=N", "seed of probabilities and jitter (1)", into(faults.seed, count_value)},
         {"Connection faults:"},
-        {"--chunk=N", "send N bytes at a time", into(faults.chunk, positive_size_value), "udp"},
+        {"--chunk=N", "send N bytes at a time", into(faults.chunk, size_from(1)), "udp"},
         {"--close-after=N", "close after N messages", into(faults.close_after, count_value),
          "udp reset-after"},
         {"--reset-after=N", "reset after N messages", into(faults.reset_after, count_value),
@@ -127,14 +127,8 @@ std::string server_help() {
            "Echoes all data that it receives. Listens on the loopback address unless ADDR is\n"
            "given; port 0 is any free port. On SIGTERM or SIGINT, sends pending echoes and\n"
            "exits. On SIGHUP, reloads the certificates. On SIGUSR1, prints counters.\n" +
-           help_text(server_table(unused)) +
-           "\n"
-           "F: " +
-           join(framing_list(true), ", ") +
-           "\n"
-           "D: seconds, or a number with us, ms, s, m or h; SIZE: bytes, or with k, M or G;\n"
+           help_text(server_table(unused)) + argument_help(true) +
            "P: 0.1 or 10%\n"
-           "\n"
            "Examples:\n"
            "  yodeld 7000                 an echo server for this machine\n"
            "  yodeld --self-signed 7443   the same with TLS; prints the option to trust it\n"

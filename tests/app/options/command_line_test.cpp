@@ -1,8 +1,5 @@
 // The whole command line: words, help, and the examples in all documents.
 
-#include "app/options/client/client_options.hpp"
-#include "app/options/command_line.hpp"
-#include "app/options/server/server_options.hpp"
 #include "tests/app/options/parsing.hpp"
 #include "tests/support/text.hpp"
 
@@ -12,20 +9,11 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::check_table;
+using test::load_refused;
+using test::refused;
+using test::server_refused;
 
 namespace {
-
-std::string refused(const std::string& line) {
-    return test::refusal_by(parse_yodel_options, line);
-}
-
-std::string load_refused(const std::string& line) {
-    return test::refusal_by(parse_load_options, line);
-}
-
-std::string server_refused(const std::string& line) {
-    return test::refusal_by(parse_server_options, line);
-}
 
 std::string source(const std::string& file) { return test::contents(SOURCES "/" + file); }
 

@@ -1,26 +1,20 @@
 // Parses command lines that are written as for a shell.
 #pragma once
 
+#include "app/options/client/client_options.hpp"
+#include "app/options/server/server_options.hpp"
 #include "tests/app/refusal.hpp"
 #include "tests/support/table.hpp"
+
+#include <iomanip>
 
 namespace test {
 
 // Splits at spaces, but not within '...'. Removes these quotes.
 inline std::vector<std::string> words_of(const std::string& text) {
     std::vector<std::string> words;
-    bool quoted = false;
-    bool inside = false;
-    for (const char letter : text) {
-        const bool ends = letter == ' ' && !quoted;
-        if (!ends && !inside) words.emplace_back();
-        inside = !ends;
-        if (letter == '\'') {
-            quoted = !quoted;
-        } else if (!ends) {
-            words.back() += letter;
-        }
-    }
+    std::istringstream stream(text);
+    for (std::string word; stream >> std::quoted(word, '\'', '\0');) words.push_back(word);
     return words;
 }
 
@@ -37,6 +31,16 @@ Options parse_by(Options (*parser)(int, char*[]), const std::string& line) {
 template <class Options>
 std::string refusal_by(Options (*parser)(int, char*[]), const std::string& line) {
     return refusal([&] { parse_by(parser, line); });
+}
+
+inline std::string refused(const std::string& line) {
+    return refusal_by(yodel::parse_yodel_options, line);
+}
+inline std::string load_refused(const std::string& line) {
+    return refusal_by(yodel::parse_load_options, line);
+}
+inline std::string server_refused(const std::string& line) {
+    return refusal_by(yodel::parse_server_options, line);
 }
 
 }  // namespace test

@@ -8,14 +8,6 @@ using namespace std::chrono_literals;
 using namespace yodel;
 using test::check_table;
 
-namespace {
-
-std::string refused(const std::string& line) {
-    return test::refusal_by(parse_server_options, line);
-}
-
-}  // namespace
-
 TEST_CASE("the options of the server set their values") {
     const auto parse = [](const std::string& line) {
         return test::parse_by(parse_server_options, line);
@@ -61,12 +53,12 @@ localhost => "localhost" is neither a port nor ADDR:PORT
 --self-signed --stall-handshake 7 =>
 --ws -f line 7 => -f cannot be combined with --ws
 --drop 10 7 => --drop: "10" is not a probability from 0 to 1, such as 0.1 or 10%
---delay 1s~x 7 => --delay: "x" is not a duration such as 1.5s, 200ms or 2m
---delay x~1s 7 => --delay: "x" is not a duration such as 1.5s, 200ms or 2m
+--delay 1s~x 7 => --delay: "x" is not a duration up to 100 years, such as 1.5s, 200ms or 2m
+--delay x~1s 7 => --delay: "x" is not a duration up to 100 years, such as 1.5s, 200ms or 2m
 --seed=-1 7 => --seed: "-1" is not a whole number
 --banner \q 7
 => --banner: a backslash must be followed by n, r, t, 0, a backslash, or x and two hex digits
 --close-after 1 --reset-after 1 7 => --close-after cannot be combined with --reset-after
 )",
-                refused);
+                test::server_refused);
 }

@@ -3,7 +3,6 @@
 #include "tests/app/options/parsing.hpp"
 
 #include <netdb.h>
-#include <sys/socket.h>
 
 using namespace yodel;
 using test::check_table;
@@ -162,11 +161,4 @@ TEST_CASE("a port may be the name of a service that the system knows") {
     const bool known = ::getservbyname("http", "tcp") != nullptr;
     CHECK(parts(to_redirect)("localhost:http") ==
           (known ? "localhost http" : "\"http\" is neither a port nor the name of a service"));
-}
-
-TEST_CASE("only a numeric address has a family") {
-    CHECK(numeric_family("127.0.0.1") == AF_INET);
-    CHECK(numeric_family("::1") == AF_INET6);
-    CHECK(numeric_family("localhost") == AF_UNSPEC);
-    CHECK(numeric_family("") == AF_UNSPEC);
 }

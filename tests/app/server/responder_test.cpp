@@ -71,15 +71,6 @@ TEST_CASE("keeps a delay within the jitter, and uses both halves of it") {
     CHECK(longest <= 120ms);
 }
 
-TEST_CASE("draws a fault with its probability") {
-    const Faults faults{.drop = 0.25};
-    FaultDice dice(faults, 1);
-    int dropped = 0;
-    for (int i = 0; i < 10'000; ++i) dropped += dice.next().drop;
-    CHECK(dropped > 2'300);
-    CHECK(dropped < 2'700);
-}
-
 TEST_CASE("corrupts one bit, and never creates a byte that ends a message") {
     const std::string before = "\x0b\x1a\x0e\x02";  // each differs in one bit from a newline
     for (std::uint64_t place = 0; place < 64; ++place) {

@@ -61,9 +61,9 @@ std::string difference_text(const Message& message, const Reply& reply) {
     const auto is_visible = [at](std::string_view bytes) {
         return at < bytes.size() && bytes[at] > ' ' && bytes[at] <= '~';
     };
-    const bool are_visible = is_visible(message.payload) && is_visible(reply.payload);
-    const auto shown = [at, are_visible](std::string_view bytes) {
-        return are_visible ? std::string(1, bytes[at]) : byte_text(bytes, at);
+    const bool is_readable = is_visible(message.payload) && is_visible(reply.payload);
+    const auto shown = [at, is_readable](std::string_view bytes) {
+        return is_readable ? std::string(1, bytes[at]) : byte_text(bytes, at);
     };
     return text + ": " + shown(message.payload) + glyph::arrow.text() + shown(reply.payload);
 }
@@ -108,20 +108,18 @@ void show_selected(ui::Row& row, int width) {
 void Transcript::append(Entry entry) {
     bytes_ += bytes_of(entry);
     entries_.push_back(std::move(entry));
-    ++next_id_;
     while (entries_.size() > 1 &&
            (entries_.size() > limits_.entries || bytes_ > limits_.bytes)) {
         // A window that does not follow the tail shows at most height_ entries.
-        const bool shows_oldest = top_ && top_->id <= oldest();
+        const bool is_oldest_shown = top_ && top_->index == 0;
         const auto height = static_cast<std::size_t>(height_);
-        const std::size_t index = shows_oldest ? std::min(height, entries_.size() - 2) : 0;
-        const Id removed = oldest() + index;
-        bytes_ -= bytes_of(entries_[index]);
-        entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(index));
+        const std::size_t removed = is_oldest_shown ? std::min(height, entries_.size() - 2) : 0;
+        bytes_ -= bytes_of(entries_[removed]);
+        entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(removed));
         if (selected_ == removed) selected_.reset();
-        // The ids of the entries older than the removed one grow by one.
-        if (selected_ && *selected_ < removed) ++*selected_;
-        if (top_ && top_->id < removed) ++top_->id;
+        if (selected_ && *selected_ > removed) --*selected_;
+        if (top_ && top_->index == removed) top_->unit = 0;
+        if (top_ && top_->index > removed) --top_->index;
     }
 }
 
@@ -150,9 +148,9 @@ void Transcript::cycle_timestamps() {
 
 // Returns the time, or a reply's round trip, and the sign for the kind of entry. The time is
 // "0.34ms", "untimed", "+123.456s", "+1234s" (whole seconds from 1000 on), a clock, or empty.
-ui::Span Transcript::label(Id id) const {
+ui::Span Transcript::label(std::size_t index) const {
     using enum Timestamps;
-    const Event& event = *at(id).event;
+    const Event& event = *entries_[index].event;
     const Kind kind = kind_of(event);
     const auto& [sign, style] = labels[static_cast<std::size_t>(kind)];
     std::string time;
@@ -162,23 +160,23 @@ ui::Span Transcript::label(Id id) const {
         time = "untimed";
     } else if (timestamps_ == delta) {
         const std::chrono::duration<double> since =
-            at(id).at - at(std::max(id, oldest() + 1) - 1).at;
+            entries_[index].at - entries_[index - std::min<std::size_t>(index, 1)].at;
         time = format(since.count() < 1000 ? "+%.3fs" : "+%.0fs", since.count());
     } else if (timestamps_ == clock && kind != Kind::lost) {
-        time = clock_text(at(id).at);
+        time = clock_text(entries_[index].at);
     }
     const int width = timestamps_ == off ? 0 : timestamps_ == delta ? 8 : 12;
     time = format("%*s", width, time.c_str());
     return {time + (time.empty() ? "" : " ") + sign.text() + " ", style};
 }
 
-ui::Layout Transcript::lay_out(Id id) const {
-    const Event& event = *at(id).event;
+ui::Layout Transcript::lay_out(std::size_t index) const {
+    const Event& event = *entries_[index].event;
     const Kind kind = kind_of(event);
     const std::string_view body = body_of(event);
     const auto decoded = is_resp_ && !is_hex_ ? readable_resp(event) : std::nullopt;
     const std::string_view shown = decoded ? *decoded : head_of(event, limits_.head);
-    Style style = kind == Kind::note ? at(id).style : Style::normal;
+    Style style = kind == Kind::note ? entries_[index].style : Style::normal;
     if (kind == Kind::lost) style = Style::dim;
     if (decoded && (body[0] == '-' || body[0] == '!')) style = Style::bad;
     ui::Marks marks = needle_.marks(shown);
@@ -187,7 +185,7 @@ ui::Layout Transcript::lay_out(Id id) const {
     if (kind == Kind::received && bad_byte < shown.size()) marks[bad_byte] = ui::bad_byte_mark;
     const auto width = static_cast<std::size_t>(width_);
     ui::Layout layout(width);
-    layout.put({label(id)}, Wrap::anywhere);
+    layout.put({label(index)}, Wrap::anywhere);
     if (layout.rows().size() == 1 && layout.last_width() * 2 <= width)
         layout.indent_next_rows();
     if (is_hex_ && kind != Kind::note)
@@ -200,7 +198,7 @@ ui::Layout Transcript::lay_out(Id id) const {
     if (!decoded && shown.size() < body.size())
         layout.put({{glyph::ellipsis.text() + " " + bytes_text(body.size()), Style::dim}},
                    Wrap::words);
-    layout.put(suffix_of(event, checks_replies_), Wrap::words);
+    layout.put(suffix_of(event, is_checking_), Wrap::words);
     return layout;
 }
 
@@ -212,11 +210,12 @@ std::vector<ui::Row> Transcript::rows(int width, int height) {
     const auto count = static_cast<std::size_t>(height);
     const Place first = top();
     auto row = static_cast<std::size_t>(first.row);
-    for (Id id = first.id; id < next_id_ && seen.size() < count; ++id, row = 0) {
-        ui::Layout layout = lay_out(id);
+    for (std::size_t i = first.index; i < entries_.size() && seen.size() < count;
+         ++i, row = 0) {
+        ui::Layout layout = lay_out(i);
         for (; row < layout.rows().size() && seen.size() < count; ++row) {
             seen.push_back(std::move(layout.rows()[row]));
-            if (id == selected_) show_selected(seen.back(), width);
+            if (i == selected_) show_selected(seen.back(), width);
         }
     }
     return seen;
@@ -224,34 +223,35 @@ std::vector<ui::Row> Transcript::rows(int width, int height) {
 
 std::size_t Transcript::entries_below() const {
     if (entries_.empty()) return 0;
-    return static_cast<std::size_t>(next_id_ - 1 - moved(top(), height_ - 1).id);
+    return entries_.size() - 1 - moved(top(), height_ - 1).index;
 }
 
 Transcript::Place Transcript::moved(Place from, int rows) const {
     rows += from.row;  // now from the first row of the entry
-    const auto count_of = [this](Id id) { return static_cast<int>(lay_out(id).rows().size()); };
-    while (rows < 0 && from.id > oldest()) rows += count_of(--from.id);
-    while (from.id + 1 < next_id_) {
-        const int count = count_of(from.id);
+    const auto row_count = [this](std::size_t index) {
+        return static_cast<int>(lay_out(index).rows().size());
+    };
+    while (rows < 0 && from.index > 0) rows += row_count(--from.index);
+    while (from.index + 1 < entries_.size()) {
+        const int count = row_count(from.index);
         if (rows < count) break;
         rows -= count;
-        ++from.id;
+        ++from.index;
     }
-    return {from.id, std::max(rows, 0)};
+    return {from.index, std::max(rows, 0)};
 }
 
 Transcript::Place Transcript::top() const {
     if (!top_) return top_of_tail();
-    if (top_->id < oldest()) return {oldest(), 0};
-    const std::size_t row = lay_out(top_->id).row_of(top_->unit);
-    return std::min(top_of_tail(), {top_->id, static_cast<int>(row)});
+    const std::size_t row = lay_out(top_->index).row_of(top_->unit);
+    return std::min(top_of_tail(), {top_->index, static_cast<int>(row)});
 }
 
-// Shows this place at the top. Follows the tail again if `follows` is true and the tail is
+// Shows this place at the top. Follows the tail again if `may_follow` is true and the tail is
 // visible.
-void Transcript::show(Place top, bool follows) {
-    if (follows && top >= top_of_tail()) return top_.reset();
-    top_ = {top.id, lay_out(top.id).first_unit(static_cast<std::size_t>(top.row))};
+void Transcript::show(Place top, bool may_follow) {
+    if (may_follow && top >= top_of_tail()) return top_.reset();
+    top_ = {top.index, lay_out(top.index).first_unit(static_cast<std::size_t>(top.row))};
 }
 
 // One row of the old page stays visible.
@@ -260,7 +260,7 @@ void Transcript::scroll(int pages) {
 }
 
 void Transcript::scroll_to_start() {
-    if (!entries_.empty()) show({oldest(), 0});
+    if (!entries_.empty()) show({0, 0});
 }
 
 void Transcript::toggle_freeze() {
@@ -268,20 +268,20 @@ void Transcript::toggle_freeze() {
     if (!entries_.empty()) show(top(), false);
 }
 
-void Transcript::select(Id id) {
-    selected_ = id;
-    const Place begin{id, 0};
-    const Place lowest = moved({id + 1, 0}, -height_);
+void Transcript::select(std::size_t index) {
+    selected_ = index;
+    const Place begin{index, 0};
+    const Place lowest = moved({index + 1, 0}, -height_);
     show(std::clamp(top(), std::min(lowest, begin), begin), false);
 }
 
 void Transcript::select_older() {
     if (entries_.empty()) return;
-    select(std::max(selected_.value_or(next_id_), oldest() + 1) - 1);
+    select(std::max<std::size_t>(selected_.value_or(entries_.size()), 1) - 1);
 }
 
 void Transcript::select_newer() {
-    if (selected_ && *selected_ + 1 < next_id_) return select(*selected_ + 1);
+    if (selected_ && *selected_ + 1 < entries_.size()) return select(*selected_ + 1);
     select_none();
     scroll_to_end();
 }
@@ -302,15 +302,15 @@ std::string Transcript::text_of(const Event& event, std::size_t max_bytes) const
 
 bool Transcript::search(std::string text) {
     needle_ = ui::Needle(std::move(text));
-    return select_match(next_id_, -1);
+    return select_match(entries_.size(), -1);
 }
 
 // Selects the first match after an entry, in this direction, if there is one.
-bool Transcript::select_match(Id from, int step) {
-    const auto next = static_cast<Id>(step);
-    for (Id id = from + next; id - oldest() < entries_.size(); id += next) {
-        if (!needle_.is_in(head_of(*at(id).event, limits_.head))) continue;
-        select(id);
+bool Transcript::select_match(std::size_t from, int step) {
+    const auto next = static_cast<std::size_t>(step);  // -1 wraps around
+    for (std::size_t i = from + next; i < entries_.size(); i += next) {
+        if (!needle_.is_in(head_of(*entries_[i].event, limits_.head))) continue;
+        select(i);
         return true;
     }
     return false;

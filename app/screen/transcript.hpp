@@ -16,7 +16,6 @@
 #include <chrono>
 #include <compare>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -44,10 +43,10 @@ public:
         std::size_t head = 4096;       // first bytes of a message, which are shown and searched
     };
 
-    // With `checks_replies`, right replies are marked. With `is_resp`, replies are shown as by
+    // With `is_checking`, right replies are marked. With `is_resp`, replies are shown as by
     // redis-cli, unless they are long or bad, or in the hex view.
-    Transcript(bool checks_replies, bool is_resp, Limits limits)
-        : checks_replies_(checks_replies), is_resp_(is_resp), limits_(limits) {}
+    Transcript(bool is_checking, bool is_resp, Limits limits)
+        : is_checking_(is_checking), is_resp_(is_resp), limits_(limits) {}
 
     // Adds an entry at the tail. Removes the oldest entries beyond the limits, but never the
     // newest. While the window does not follow the tail, first removes entries above the
@@ -79,7 +78,7 @@ public:
     void select_newer();  // at the newest, selects none and follows again
     void select_none();
     // Valid until an entry is appended.
-    const Entry* selected() const { return selected_ ? &at(*selected_) : nullptr; }
+    const Entry* selected() const { return selected_ ? &entries_[*selected_] : nullptr; }
     // Returns the first `max_bytes` bytes of an entry, without its time and fate. In the hex
     // view, they are hex numbers on one line.
     std::string text_of(const Event& event, std::size_t max_bytes) const;
@@ -90,50 +89,47 @@ public:
     bool search(std::string text);
     // Selects the next older (`step` -1) or newer (1) match. Without a match, the window stays,
     // and the result is false.
-    bool search_next(int step) { return select_match(selected_.value_or(next_id_), step); }
+    bool search_next(int step) {
+        return select_match(selected_.value_or(entries_.size()), step);
+    }
 
 private:
-    using Id = std::uint64_t;  // of an entry; increases with each append()
     enum class Timestamps { clock, delta, off };
 
     // A row of an entry, at the width of the last rows().
     struct Place {
-        Id id = 0;
+        std::size_t index = 0;  // of the entry
         int row = 0;
 
         auto operator<=>(const Place&) const = default;
     };
     // A place that does not depend on the width: the first unit of a row.
     struct Anchor {
-        Id id = 0;
-        std::size_t unit = 0;  // index in the entry's layout
+        std::size_t index = 0;  // of the entry
+        std::size_t unit = 0;   // index in the entry's layout
     };
 
-    Id oldest() const { return next_id_ - entries_.size(); }  // only if there are entries
-    const Entry& at(Id id) const { return entries_[static_cast<std::size_t>(id - oldest())]; }
-
-    ui::Span label(Id id) const;
-    ui::Layout lay_out(Id id) const;
+    ui::Span label(std::size_t index) const;
+    ui::Layout lay_out(std::size_t index) const;
 
     // Returns the place this many rows further down or, if negative, up. Stops at the first
-    // row, but not at the last. `from` may be {next_id_, 0}, the end.
+    // row, but not at the last. `from` may be the end, behind the last entry.
     Place moved(Place from, int rows) const;
-    Place top_of_tail() const { return moved({next_id_, 0}, -height_); }
+    Place top_of_tail() const { return moved({entries_.size(), 0}, -height_); }
     Place top() const;
-    void show(Place top, bool follows = true);
-    void select(Id id);
-    bool select_match(Id from, int step);
+    void show(Place top, bool may_follow = true);
+    void select(std::size_t index);
+    bool select_match(std::size_t from, int step);
 
-    const bool checks_replies_;
+    const bool is_checking_;
     const bool is_resp_;
     const Limits limits_;
     std::deque<Entry> entries_;
-    Id next_id_ = 0;             // the id of the next entry
-    std::size_t bytes_ = 0;      // of all entries, including overhead
-    int width_ = 80;             // width of the last rows(), at least 1
-    int height_ = 24;            // of the last rows(), at least 1
-    std::optional<Anchor> top_;  // none if the window follows the tail
-    std::optional<Id> selected_;
+    std::size_t bytes_ = 0;                // of all entries, including overhead
+    int width_ = 80;                       // width of the last rows(), at least 1
+    int height_ = 24;                      // of the last rows(), at least 1
+    std::optional<Anchor> top_;            // none if the window follows the tail
+    std::optional<std::size_t> selected_;  // an index
     ui::Needle needle_;
     bool is_hex_ = false;
     Timestamps timestamps_ = Timestamps::clock;

@@ -100,12 +100,12 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
     session.may_retry_after_answers = options.line.has("retry");
     if (!options.line.has("retry")) session.retries = Session::forever;
     ScreenClient::Options to{.session = session,
-                             .escapes = options.run.escapes,
-                             .hex = options.report.hex,
+                             .has_escapes = options.run.escapes,
+                             .is_hex = options.report.hex,
                              .log = options.report.log,
-                             .quiet = options.report.quiet,
+                             .is_quiet = options.report.quiet,
                              .recording = options.run.recording,
-                             .connects = options.connects()};
+                             .has_target = options.connects()};
     if (options.uses_tls()) to.key_log = options.tls.key_log_file;
     to.sandbox = give_up_rights(options, true);
     return run_client<ScreenClient>(loop, to, signo);

@@ -40,7 +40,7 @@ const Results* ScreenClient::results_a_minute_ago() const {
 // there is nothing to count.
 int ScreenClient::report() {
     terminal().restore();
-    if (!options_.connects) return success;
+    if (!options_.has_target) return success;
     if (journal_) stop_file();
     const bufio::End& end = session_.end();
     const int status = exit_status(end);
@@ -55,7 +55,7 @@ int ScreenClient::report() {
         .results = all,
         .summary_parts = {.expects_any = session_.options().expect == Expect::any,
                           .listens = session_.options().listens(),
-                          .summary = !options_.quiet && (status == 0 || all.any())}};
+                          .summary = !options_.is_quiet && (status == 0 || all.any())}};
     if (!file_trouble_.empty()) outcome.troubles = {{output_failed, file_trouble_}};
     outcome.print();
     return outcome.status();
@@ -76,7 +76,7 @@ void ScreenClient::show_recording() {
              event.reply.is_right ? Style::good : Style::dim);
     }
     if (!shown.trouble.text.empty()) add_note(shown.trouble.text, Style::bad);
-    if (options_.connects) recent_round_trips_.clear();
+    if (options_.has_target) recent_round_trips_.clear();
 }
 
 void ScreenClient::show(const Event& event, Transcript::WallTime at, Style note_style) {
@@ -102,8 +102,8 @@ void ScreenClient::show(const Event& event, Transcript::WallTime at, Style note_
 
 // If there is no target, adds a note and returns true.
 bool ScreenClient::refuse_without_target() {
-    if (!options_.connects) add_note(no_target, Style::warn);
-    return !options_.connects;
+    if (!options_.has_target) add_note(no_target, Style::warn);
+    return !options_.has_target;
 }
 
 // --- Events of the session.
@@ -131,11 +131,11 @@ void ScreenClient::session_changed() {
 
 void ScreenClient::report_state() {
     const State state = session_.state();
-    const bool listens = session_.options().listens();
+    const bool is_listening = session_.options().listens();
     const bufio::End& end = session_.end();
-    if (listens && reported_state_ == State::idle)
+    if (is_listening && reported_state_ == State::idle)
         add_note(session_.options().listening_text());
-    if (state == State::closed || (listens && state == State::waiting))
+    if (state == State::closed || (is_listening && state == State::waiting))
         return add_note(end_text(session_), exit_status(end) != 0 ? Style::bad : Style::dim);
     if (state == State::waiting) {
         const bufio::End last = std::exchange(reported_failure_, end);
@@ -144,8 +144,9 @@ void ScreenClient::report_state() {
     }
     if (state != State::open) return;
     was_retried_ = static_cast<bool>(std::exchange(reported_failure_, {}));
-    if (listens || session_.is_peer_known())
-        add_note((listens ? "connection from " : "connected to ") + session_.address().text(),
+    if (is_listening || session_.is_peer_known())
+        add_note((is_listening ? "connection from " : "connected to ") +
+                     session_.address().text(),
                  Style::good);
     else if (!end)  // a refusal of datagrams was already reported
         add_note("sending to " + session_.options().target() +
@@ -232,7 +233,7 @@ bool ScreenClient::sends_each_line() const {
 
 void ScreenClient::send(const std::string& line) {
     if (is_open()) return send_now(line);
-    if (!options_.connects) return refuse(line, no_target);
+    if (!options_.has_target) return refuse(line, no_target);
     if (is_quitting_)
         return refuse(line, "not sent; yodel quits once all replies have arrived");
     queued_lines_.push_back(line);
@@ -256,7 +257,7 @@ void ScreenClient::send_now(const std::string& text) {
         if (framing.takes_turns)
             for (std::size_t i = line.find('\n'); i != line.npos; i = line.find('\n', i + 2))
                 line.insert(i, 1, '\r');
-        auto payload = options_.escapes ? unescaped(line) : std::move(line);
+        auto payload = options_.has_escapes ? unescaped(line) : std::move(line);
         if (!payload) return refuse(text, escapes_expected);
         if (!is_sendable(framing, options.max_frame, *payload))
             return refuse(text, "not sent: " +
@@ -276,7 +277,7 @@ void ScreenClient::send_now(const std::string& text) {
             session_event(sent);
             ++sent.message.id;
         });
-    sent_together_ = payloads.size();
+    messages_in_text_ = payloads.size();
 }
 
 // Does not replace a line being typed, because the refused line is in the history.

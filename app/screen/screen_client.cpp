@@ -102,13 +102,13 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
       transcript_(options.session.expect != Expect::any || options.session.pattern,
                   options.session.framing->name == "resp", {}),
       session_(loop, std::make_shared<const Session::Options>(options.session), *this) {
-    transcript_.show_hex(options.hex);
+    transcript_.show_hex(options.is_hex);
     results_.uses_datagrams = options.session.framing->in_datagrams;
     recorded_results_.uses_datagrams = results_.uses_datagrams;
     recorded_results_.is_replay = true;
     if (!options_.log.empty()) open_file(options_.log.path);
     if (options_.recording) show_recording();
-    if (options_.connects) session_.connect();
+    if (options_.has_target) session_.connect();
     clock_timer_.start(ev::Duration::zero());  // draws even if nothing connects
 }
 
@@ -191,7 +191,7 @@ bool ScreenClient::press_in(Page& page, const ui::Key& key) {
         const Event& event = *page.message->event;
         const std::string bytes(has_message(event.fate) ? event.message.payload
                                                         : event.reply.payload);
-        std::string line = options_.escapes ? escaped(bytes) : bytes;
+        std::string line = options_.has_escapes ? escaped(bytes) : bytes;
         pages_.clear();
         if (line.size() > ui::KeyParser::max_paste)
             notice_ = "too long for the line: " + bytes_text(line.size()) + "; the limit is " +
@@ -489,7 +489,7 @@ std::string ScreenClient::hint_text() const {
     if (const Transcript::Entry* const entry = transcript_.selected())
         return std::string(entry->event->fate == Fate::note ? "" : "Enter opens it; ") +
                "Esc goes back; Up Down select; M-w copies it";
-    if (!options_.connects)
+    if (!options_.has_target)
         return "F1 help; ^D quits; M-Up selects; PgUp scrolls; M-/ searches";
     if (const std::string hint = progress_hint(); !hint.empty()) return hint;
     return std::string(connection_hints(session_, !history_.lines().empty()));
@@ -498,7 +498,7 @@ std::string ScreenClient::hint_text() const {
 // Counts the replies to a text of several lines, and explains how to type the text that follows
 // DATA in SMTP.
 std::string ScreenClient::progress_hint() const {
-    const std::size_t count = sent_together_;
+    const std::size_t count = messages_in_text_;
     const std::size_t left = std::min(session_.in_flight(), count);
     if (count > 1 && left > 0)
         return std::to_string(count - left) + " of " + std::to_string(count) + " answered";
@@ -520,7 +520,7 @@ Rows ScreenClient::connection_rows(int width) {
         const std::string& trouble = recording->trouble.text;
         if (!trouble.empty()) page.add_fact("damage", trouble, Style::bad);
     }
-    if (options_.connects)
+    if (options_.has_target)
         add_connection(page, session_, shown_results(), options_.key_log, options_.sandbox);
     return page.rows;
 }

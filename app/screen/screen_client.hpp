@@ -34,13 +34,13 @@ class ScreenClient final : public FullScreen, private Session::Owner {
 public:
     struct Options {
         Session::Options session;
-        bool escapes = false;  // lines contain escapes such as \n and \xNN
-        bool hex = false;      // messages are shown in hex from the start
-        JournalFile log;       // if empty, F9 starts a transcript named after the time
-        bool quiet = false;    // no summary at the end if all is well
+        bool has_escapes = false;  // lines contain escapes such as \n and \xNN
+        bool is_hex = false;       // messages are shown in hex from the start
+        JournalFile log;           // if empty, F9 starts a transcript named after the time
+        bool is_quiet = false;     // no summary at the end if all is well
         // The recording to show first, if there is one.
         std::shared_ptr<const Recording> recording = nullptr;
-        bool connects = true;      // if false, there is only the recording, and no target
+        bool has_target = true;    // if false, there is only the recording
         std::string key_log = {};  // the file to which TLS secrets are written, if any
         std::string sandbox = {};  // the sandbox's state in a few words
     };
@@ -190,7 +190,7 @@ private:
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_round_trips_;
     std::deque<std::string> queued_lines_;  // lines to send over the next connection
-    std::size_t sent_together_ = 0;         // messages in the last text
+    std::size_t messages_in_text_ = 0;      // in the last text that was sent
     bool is_quitting_ = false;              // the loop stops once the session is closed
     Session::State reported_state_ = Session::State::idle;  // the last state in the log
     bool has_noted_half_close_ = false;  // the log reports a half-close by the server

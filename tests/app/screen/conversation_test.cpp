@@ -27,7 +27,7 @@ public:
                 [this](const std::string& name) { std::ofstream(path(name)) << "mine"; });
         setting("recording",
                 [this](const std::string&) { with_.recording = damaged_recording(); });
-        setting("no target", [this](const std::string&) { with_.connects = false; });
+        setting("no target", [this](const std::string&) { with_.has_target = false; });
         on("send", [this](const std::string& line) {
             type("\x1b[200~" + test::bytes(line) + "\x1b[201~\r");
         });

@@ -54,8 +54,8 @@ public:
         setting("to a missing socket",
                 [this](const std::string&) { options.endpoint.path = "/missing"; });
         setting("to a missing host", [this](const std::string&) { host_ = "no.such"; });
-        setting("escapes", [this](const std::string&) { with_.escapes = true; });
-        setting("hex", [this](const std::string&) { with_.hex = true; });
+        setting("escapes", [this](const std::string&) { with_.has_escapes = true; });
+        setting("hex", [this](const std::string&) { with_.is_hex = true; });
         setting("key log", [this](const std::string& name) { with_.key_log = name; });
         setting("sandbox", [this](const std::string& state) { with_.sandbox = state; });
         setting("--ws", [this](const std::string&) {
@@ -158,7 +158,7 @@ private:
     void begin() override {
         with_.session = with_port(options, port());
         if (!host_.empty()) with_.session.endpoint.host = host_;
-        with_.quiet = true;
+        with_.is_quiet = true;
         client_.emplace(loop, with_);
         for (int i = 0; i < 20 && !emulator_.shows(" up 00:"); ++i) turn();
     }

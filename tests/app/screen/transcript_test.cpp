@@ -69,7 +69,8 @@ std::string marked(Transcript& transcript, int width, int height) {
 }
 
 // Returns false for an unknown verb.
-bool perform(Transcript& transcript, const std::string& verb, int number) {
+bool perform(Transcript& transcript, const std::string& verb, const std::string& argument) {
+    const int number = std::atoi(argument.c_str());
     const std::map<std::string, std::function<void()>> verbs{
         {"scroll", [&] { transcript.scroll(number); }},
         {"start", [&] { transcript.scroll_to_start(); }},
@@ -78,6 +79,10 @@ bool perform(Transcript& transcript, const std::string& verb, int number) {
         {"older", [&] { transcript.select_older(); }},
         {"newer", [&] { transcript.select_newer(); }},
         {"none", [&] { transcript.select_none(); }},
+        {"find", [&] { CHECK(transcript.search(argument)); }},
+        {"no-find", [&] { CHECK_FALSE(transcript.search(argument)); }},
+        {"match", [&] { CHECK(transcript.search_next(number)); }},
+        {"no-match", [&] { CHECK_FALSE(transcript.search_next(number)); }},
         {"following", [&] { CHECK(transcript.is_following()); }},
         {"scrolled", [&] { CHECK_FALSE(transcript.is_following()); }},
         {"below",
@@ -292,53 +297,36 @@ TEST_CASE("the window follows the tail, the user and the selection") {
          "=4**|5|6 newer newer newer newer newer =7|8|9** newer =7|8|9 following"},
         {"a selected entry higher than the window shows its beginning",
          "2x2 abcdef =cd|ef older =ab|cd none end =cd|ef"},
-        {"is empty", "80x24 = scroll:-1 start end freeze older newer none following below:0 ="},
+        {"a search selects the entries whose head matches",
+         "20x2 9999999999917,17,2,2178 =2|2178 find:17 selected:2178 match:-1 "
+         "selected:17 no-match:-1 selected:17 match:1 selected:2178 no-match:1 no-find:3 "
+         "no-find: selected:2178"},
+        {"is empty",
+         "80x24 = scroll:-1 start end freeze older newer none no-find:1 following below:0 ="},
     };
     for (const auto& row : rows) {
         INFO(row.name);
-        Transcript transcript = without_times({row.max_entries, 1 << 20, 100});
+        Transcript transcript = without_times({row.max_entries, 1 << 20, 10});
         std::istringstream in(row.play);
         int width = 0, height = 0, appended = 0;
         for (std::string word; in >> word;) {
             INFO(word);
             const std::size_t colon = word.find(':');
-            const int number = colon == word.npos ? 0 : std::stoi(word.substr(colon + 1));
+            const std::string argument = colon == word.npos ? "" : word.substr(colon + 1);
             if (word[0] == '=') {
                 CHECK(marked(transcript, width, height) == word.substr(1));
             } else if (word.find('x') != word.npos) {
                 REQUIRE(std::sscanf(word.c_str(), "%dx%d", &width, &height) == 2);
             } else if (word.starts_with("until:")) {
-                while (appended < number) transcript.append(sent(std::to_string(appended++)));
-            } else if (!perform(transcript, word.substr(0, colon), number)) {
+                while (appended < std::stoi(argument))
+                    transcript.append(sent(std::to_string(appended++)));
+            } else if (!perform(transcript, word.substr(0, colon), argument)) {
                 std::istringstream bodies(word);
                 for (std::string body; std::getline(bodies, body, ',');)
                     transcript.append(sent(body));
             }
         }
     }
-}
-
-TEST_CASE("a search selects the entries whose body matches") {
-    Transcript transcript = without_times({100, 1 << 20, 10});
-    for (const auto* body : {"one", "two", "twenty-one", "far away .... one"})
-        transcript.append(sent(body));
-    seen(transcript, 20, 2);
-    REQUIRE(transcript.search("one"));
-    REQUIRE(transcript.selected() == &transcript.entries()[2]);
-    REQUIRE(transcript.rows(13, 24)[2] == Row{{"> ", Style::selected},
-                                              {"twenty-", Style::selected},
-                                              {"one", Style::match},
-                                              {" ", Style::selected}});
-    REQUIRE(transcript.search_next(-1));
-    REQUIRE(transcript.selected() == &transcript.entries()[0]);
-    REQUIRE_FALSE(transcript.search_next(-1));
-    REQUIRE(transcript.selected() == &transcript.entries()[0]);
-    REQUIRE(transcript.search_next(1));
-    REQUIRE(transcript.selected() == &transcript.entries()[2]);
-    REQUIRE_FALSE(transcript.search_next(1));
-    REQUIRE_FALSE(transcript.search("three"));
-    REQUIRE_FALSE(transcript.search(""));
-    REQUIRE_FALSE(without_times().search("x"));
 }
 
 TEST_CASE("matches and the bad byte are marked, in text and in a hex dump") {
@@ -362,6 +350,12 @@ TEST_CASE("matches and the bad byte are marked, in text and in a hex dump") {
     const auto last = transcript.rows(80, 1)[0];
     REQUIRE(last[1] == ui::Span{"a"});
     REQUIRE(last[2] == ui::Span{"X", Style::bad_byte});
+    transcript.append(sent("twenty-one"));
+    REQUIRE(transcript.search("one"));
+    REQUIRE(transcript.rows(13, 24).back() == Row{{"> ", Style::selected},
+                                                  {"twenty-", Style::selected},
+                                                  {"one", Style::match},
+                                                  {" ", Style::selected}});
 }
 
 TEST_CASE("drawing among a million entries costs the same") {

@@ -150,10 +150,10 @@ public:
         const auto open = [&] { return session_.state() == Session::State::open; };
         exam.wait([&] { return open() || closed(); }, exam.target.connect_timeout + 1s);
         if (!exam.target.max_time) exam.end_at += exam.now() - begun_at;
-        const bool is_late = !closed() || session_.end().reason == bufio::Reason::timeout;
+        const bool is_timeout = !closed() || session_.end().reason == bufio::Reason::timeout;
         if (!open())
             throw Failed{.text = closed() ? end_text(session_) : "no connection in time",
-                         .how = is_late ? How::silent : How::other,
+                         .how = is_timeout ? How::silent : How::other,
                          .status = exit_status(session_.end())};
         // Later connections need no look-up.
         exam.options.endpoint.known_addresses =
@@ -311,8 +311,8 @@ private:
 constexpr std::string_view cut_text = "in some pieces";
 constexpr std::string_view second_text = "another message";
 constexpr std::string_view blanks = "\r\t blanks \t\r";
-// Except for the message with every byte value, no other message contains one of these letters,
-// and only one contains a Z.
+// Besides the message with every byte value, only those of twenty_clients() contain one of
+// these letters, and only one message contains a Z.
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
 
 // Sends several messages, each in two pieces. The first pieces are `first` to `last` bytes
@@ -613,14 +613,14 @@ Cause explain(const Failed& failed, std::size_t number, unsigned needs, Examinat
 
 std::string report(std::size_t number, const char* name, const Failed& failed, bool is_json) {
     const bool has_passed = failed.text.empty();
-    const std::size_t root = failed.cause.number;
+    const std::size_t earlier = failed.cause.number;
     const std::string& cause = failed.cause.text;
     if (is_json) {
         JsonObject object;
         object.text("type", "check").number("number", number).text("name", name);
         object.flag("ok", has_passed);
         if (!has_passed) object.text("came", failed.text);
-        if (root != 0) object.number("see", root);
+        if (earlier != 0) object.number("see", earlier);
         if (!cause.empty()) object.text("cause", cause);
         std::vector<std::string> strings;
         for (const std::string& each : failed.traces) strings.push_back(json_string(each));
@@ -633,7 +633,7 @@ std::string report(std::size_t number, const char* name, const Failed& failed, b
     lines += has_passed ? "" : ": ";
     for (const char each : ui::printable(failed.text))
         lines += (each == '#' ? "\\" : "") + std::string(1, each);
-    if (root != 0) lines += " (see " + std::to_string(root) + ")";
+    if (earlier != 0) lines += " (see " + std::to_string(earlier) + ")";
     if (!cause.empty()) lines += " (" + cause + ")";
     return lines + '\n';
 }

@@ -205,17 +205,14 @@ private:
     std::size_t value_count_ = 0;
 };
 
-// Decodes base64. Returns none for a text that ui::base64() would not write, such as one whose
-// unused bits are not zero.
+// Decodes base64. Returns none for a text that ui::base64() would not write, such as one with
+// other letters, or one whose unused bits are not zero.
 std::optional<std::string> from_base64(std::string_view text) {
     std::string bytes;
-    bytes.reserve(text.size() / 4 * 3);
     std::uint32_t bits = 0;
     unsigned count = 0;  // bits that are not yet part of a byte
     for (const char letter : text.substr(0, text.find('='))) {
-        const std::size_t value = ui::base64_digits.find(letter);
-        if (value == text.npos) return std::nullopt;
-        bits = bits << 6 | static_cast<std::uint32_t>(value);
+        bits = bits << 6 | static_cast<std::uint32_t>(ui::base64_digits.find(letter));
         count += 6;
         if (count < 8) continue;
         count -= 8;

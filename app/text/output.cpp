@@ -88,12 +88,9 @@ void Output::drain(ev::Duration max_time) {
     flush();
     if (done()) return;
     ev::Loop loop(ev::Clock::now, ev::make_backend("poll"));  // regardless of EV_BACKEND
-    ev::Timer limit(loop, [&loop] { loop.stop(); });
-    limit.start(max_time);
-    attach(loop, [this, &loop] {
-        if (done()) loop.stop();
-    });
-    loop.run();
+    attach(loop, nullptr);
+    const ev::Time end_at = loop.read_clock() + max_time;
+    while (!done() && loop.read_clock() < end_at) loop.step(end_at - loop.read_clock());
     detach();
 }
 

@@ -61,25 +61,21 @@ std::string excerpt(std::string_view head, std::size_t size) {
 
 std::optional<std::string> unescaped(std::string_view text) {
     std::string plain;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if (text[at] != '\\') {
-            plain += text[at];
-            continue;
+    for (std::size_t size = 0; !text.empty(); text.remove_prefix(size)) {
+        size = text[0] != '\\' ? 1 : text.substr(1, 1) == "x" ? 4 : 2;
+        if (size > text.size()) return std::nullopt;
+        const char* const end = text.data() + size;
+        char byte = text[0];
+        if (size == 2) {
+            const std::size_t index = escape_letters.find(end[-1]);
+            if (index == escape_letters.npos) return std::nullopt;
+            byte = escape_meanings[index];
+        } else if (size == 4) {
+            unsigned code = 0;
+            if (std::from_chars(end - 2, end, code, 16).ptr != end) return std::nullopt;
+            byte = static_cast<char>(code);
         }
-        const std::string_view escape = text.substr(at + 1, 3);
-        const std::size_t index =
-            escape.empty() ? escape_letters.npos : escape_letters.find(escape[0]);
-        if (index != escape_letters.npos) {
-            plain += escape_meanings[index];
-            at += 1;
-            continue;
-        }
-        unsigned byte = 0;
-        if (escape.size() < 3 || escape[0] != 'x') return std::nullopt;
-        const char* const end = escape.data() + escape.size();
-        if (std::from_chars(end - 2, end, byte, 16).ptr != end) return std::nullopt;
-        plain += static_cast<char>(byte);
-        at += 3;
+        plain += byte;
     }
     return plain;
 }

@@ -157,6 +157,7 @@ Terminal::Output::~Output() {
 // already begun to write.
 Terminal::Terminal(const termios& found_settings)
     : found_settings_(found_settings), screen_(nullptr, ::delscreen) {
+    crash_restore_.emplace(output_.fd, found_settings_, "");
     const TerminalGuard guard(found_settings_);
     const File memory(open_memory(), std::fclose);
     if (!memory) fail("cannot create the drawing buffer");

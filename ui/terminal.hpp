@@ -115,7 +115,7 @@ private:
     termios drawing_settings_{};  // raw input, no echo
     bool has_colors_ = false;
     ModeSequences modes_;
-    std::optional<CrashRestore> crash_restore_;  // while the terminal is taken over
+    std::optional<CrashRestore> crash_restore_;  // until restore()
     KeyParser parser_;
     std::string pending_;  // bytes that the terminal has not yet accepted
     Size size_;

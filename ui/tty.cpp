@@ -103,6 +103,7 @@ struct State {
     int output;
     char sequences[256];
     std::size_t size;
+    bool is_needed;
 } state;
 
 void reinstate_signals() {
@@ -131,6 +132,11 @@ void on_fatal_signal(int number) {
     restore_terminal();
     reinstate_signals();
     ::raise(number);
+}
+
+// Curses calls exit() if it lacks memory.
+void on_exit() {
+    if (state.is_needed) restore_terminal();
 }
 
 bool is_fatal(int number, const struct sigaction& previous) {
@@ -173,11 +179,17 @@ CrashRestore::CrashRestore(int output, const termios& settings, std::string_view
     state.output = output;
     state.settings = settings;
     state.size = sequences.copy(state.sequences, sizeof state.sequences);
+    state.is_needed = true;
+    static const int registered = std::atexit(on_exit);
+    static_cast<void>(registered);
     provide_signal_stack();
     for (int number = 1; number < UI_SIGNALS; ++number) catch_signal(number);
 }
 
-CrashRestore::~CrashRestore() { reinstate_signals(); }
+CrashRestore::~CrashRestore() {
+    state.is_needed = false;
+    reinstate_signals();
+}
 
 void CrashRestore::restore() { restore_terminal(); }
 

@@ -66,13 +66,13 @@ constexpr std::size_t max_clipboard_text = 74'991;  // bytes
 // shell into which it is pasted waits for Enter.
 std::string clipboard_sequence(std::string_view text);
 
-// Restores the terminal when a signal ends the process.
+// Restores the terminal when a signal or exit() ends the process.
 //
-// While a CrashRestore exists, it handles every signal that would end the process, and the
-// faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL even if the caller handles them. Its
-// handler restores the terminal, reinstates the previous signal actions and raises the signal
-// again. There is at most one instance at a time, because a signal handler takes no pointer to
-// it.
+// While a CrashRestore exists, exit() restores the terminal, and so does every signal that
+// would end the process, and the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL even if the
+// caller handles them. The signal handler then reinstates the previous actions and raises the
+// signal again. There is at most one instance at a time, because the handler takes no pointer
+// to it.
 class CrashRestore {
 public:
     // On a crash, writes `sequences` to the descriptor `output` and applies `settings` to the

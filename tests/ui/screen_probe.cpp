@@ -1,6 +1,6 @@
 // Shows the keys that ui::Terminal reads. Enter performs the action of the argument.
 //
-//     screen_probe quit|starve|abort|segv|overflow|throw|attacks|copy
+//     screen_probe quit|starve|exit|abort|segv|overflow|throw|attacks|copy
 #include "tests/support/allocations.hpp"
 #include "tests/ui/attacks.hpp"
 #include "tests/ui/key_names.hpp"
@@ -81,6 +81,7 @@ private:
     void act() {
         if (action_ == "quit") done_ = true;
         if (action_ == "starve") starve();
+        if (action_ == "exit") std::exit(3);
         if (action_ == "abort") std::abort();
         if (action_ == "segv") raise(SIGSEGV);
         if (action_ == "throw") throw std::runtime_error("thrown");

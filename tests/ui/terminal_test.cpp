@@ -36,6 +36,7 @@ TEST_CASE("restores the terminal on every exit path") {
         {"quit", 0, "bye"},
         {"starve", 0, "bye"},
         {"throw", 1, "screen_probe: thrown"},
+        {"exit", 3, ""},
         {"abort", 128 + SIGABRT, ""},
         {"segv", 128 + SIGSEGV, ""},
         {"overflow", 128 + SIGSEGV, ""},

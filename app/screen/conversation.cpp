@@ -1,4 +1,4 @@
-// What the full-screen client does apart from keys and drawing.
+// How the full-screen client connects, sends, counts and logs messages, and writes the file.
 
 #include "app/screen/screen_client.hpp"
 #include "app/stats/outcome.hpp"

@@ -72,13 +72,14 @@ private:
     // A page that covers the messages, in a window that keys scroll. It is composed again for
     // each drawing, so that it follows changes of its content and of the width.
     struct Page {
-        Rows (ScreenClient::*compose)(int width);       // all rows of the page on top
-        std::optional<Transcript::Entry> message = {};  // the opened message, on its page
-        std::vector<Transcript::Entry> notable = {};    // on the statistics page
-        std::optional<std::size_t> selected = {};       // an index in `notable`
-        ui::Needle needle = {};                         // its matches are marked
-        int top_row = 0;                                // the first visible row
-        int found_row = 0;                              // the row of the last match
+        Rows (ScreenClient::*compose)(int width);  // all rows of the page on top
+        std::optional<Transcript::Entry> message =
+            {};                                       // the opened message; none on other pages
+        std::vector<Transcript::Entry> notable = {};  // those to select, on the statistics page
+        std::optional<std::size_t> selected = {};     // an index in `notable`
+        ui::Needle needle = {};                       // its matches are marked
+        int top_row = 0;                              // the first visible row
+        int found_row = 0;                            // the row of the last match
     };
 
     // --- Keys and drawing.
@@ -180,8 +181,8 @@ private:
 
     Transcript transcript_;
     std::optional<Journal> journal_;  // set while a file is written
-    Results file_results_;            // of the events in the journal, if it is a recording
-    std::string file_trouble_;        // why a file is missing or incomplete; else empty
+    Results file_results_;      // counts of the events in the journal, if it is a recording
+    std::string file_trouble_;  // why a file is missing or incomplete; else empty
     Results results_;
     Results recorded_results_;
     // Results before an event, with the event's time: at most one for each second of the last
@@ -190,10 +191,10 @@ private:
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_round_trips_;
     std::deque<std::string> queued_lines_;  // lines to send over the next connection
-    std::size_t messages_in_text_ = 0;      // in the last text that was sent
+    std::size_t messages_in_text_ = 0;      // number of messages in the text sent last
     bool is_quitting_ = false;              // the loop stops once the session is closed
     Session::State reported_state_ = Session::State::idle;  // the last state in the log
-    bool has_noted_half_close_ = false;  // the log reports a half-close by the server
+    bool has_noted_half_close_ = false;  // the server's half-close is in the log
     // The last reported failure to connect. A failure for the same reason is not reported
     // again.
     bufio::End reported_failure_;

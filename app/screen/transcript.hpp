@@ -113,7 +113,7 @@ private:
     ui::Layout lay_out(std::size_t index) const;
 
     // Returns the place this many rows further down or, if negative, up. Stops at the first
-    // row, but not at the last. `from` may be the end, behind the last entry.
+    // row, but not at the last. `from` may be the end, after the last entry.
     Place moved(Place from, int rows) const;
     Place top_of_tail() const { return moved({entries_.size(), 0}, -height_); }
     Place top() const;
@@ -129,7 +129,7 @@ private:
     int width_ = 80;                       // width of the last rows(), at least 1
     int height_ = 24;                      // of the last rows(), at least 1
     std::optional<Anchor> top_;            // none if the window follows the tail
-    std::optional<std::size_t> selected_;  // an index
+    std::optional<std::size_t> selected_;  // index in entries_
     ui::Needle needle_;
     bool is_hex_ = false;
     Timestamps timestamps_ = Timestamps::clock;

@@ -36,14 +36,9 @@ Transcript::Entry sent(std::string_view payload) {
     return entry({.fate = Fate::sent, .message = {.id = 1, .payload = payload}});
 }
 
-void hide_times(Transcript& transcript) {
-    transcript.cycle_timestamps();
-    transcript.cycle_timestamps();
-}
-
-Transcript without_times(Transcript::Limits limits = {}) {
-    Transcript transcript(true, false, limits);
-    hide_times(transcript);
+Transcript without_times(Transcript::Limits limits = {}, bool is_resp = false) {
+    Transcript transcript(!is_resp, is_resp, limits);
+    for (int i = 0; i < 2; ++i) transcript.cycle_timestamps();
     return transcript;
 }
 
@@ -51,21 +46,16 @@ bool is_number(const Transcript::Entry* entry, int number) {
     return entry && entry->event->message.payload == std::to_string(number);
 }
 
-// Returns the visible rows without their signs, separated by |. `width` excludes the sign.
+// Returns the visible rows without their signs, separated by |, and with * for each blank, such
+// as those that fill a selected row. `width` excludes the sign.
 std::string seen(Transcript& transcript, int width, int height) {
     std::string text;
     for (const auto& row : transcript.rows(width + 2, height)) {
         REQUIRE(ui::display_width(row) <= width + 2);
         text += '|' + test::plain_text(row).substr(2);
     }
-    return text.empty() ? text : text.substr(1);
-}
-
-// Like seen(), but with * for the blanks that fill a selected row.
-std::string marked(Transcript& transcript, int width, int height) {
-    std::string text = seen(transcript, width, height);
     std::replace(text.begin(), text.end(), ' ', '*');
-    return text;
+    return text.empty() ? text : text.substr(1);
 }
 
 // Returns false for an unknown verb.
@@ -137,8 +127,7 @@ Texts all_rows(Transcript& transcript) {
 }  // namespace
 
 TEST_CASE("replies of Redis are shown as redis-cli shows them, and as bytes in the hex view") {
-    Transcript transcript(false, true, {});
-    hide_times(transcript);
+    Transcript transcript = without_times({}, true);
     const auto reply = [](std::string_view payload) {
         return entry({.fate = Fate::echoed,
                       .message = {.id = 1, .payload = "x"},
@@ -248,9 +237,8 @@ TEST_CASE("a long body is shown as its head and size") {
     for (const auto& body : {std::string("abcdefgh"), std::string("abcd你"),
                              std::string("12345"), std::string(1 << 20, 'x')})
         transcript.append(sent(body));
-    std::string text;
-    for (const auto& row : transcript.rows(80, 24)) text += test::plain_text(row) + '|';
-    CHECK(text == "› abcde… 8 bytes|› abcd… 7 bytes|› 12345|› xxxxx… 1048576 bytes|");
+    CHECK(all_rows(transcript) ==
+          Texts{"› abcde… 8 bytes", "› abcd… 7 bytes", "› 12345", "› xxxxx… 1048576 bytes"});
 }
 
 TEST_CASE("the size is limited, but the newest entry stays") {
@@ -314,7 +302,7 @@ TEST_CASE("the window follows the tail, the user and the selection") {
             const std::size_t colon = word.find(':');
             const std::string argument = colon == word.npos ? "" : word.substr(colon + 1);
             if (word[0] == '=') {
-                CHECK(marked(transcript, width, height) == word.substr(1));
+                CHECK(seen(transcript, width, height) == word.substr(1));
             } else if (word.find('x') != word.npos) {
                 REQUIRE(std::sscanf(word.c_str(), "%dx%d", &width, &height) == 2);
             } else if (word.starts_with("until:")) {

@@ -41,10 +41,10 @@ void Buffer::consume(std::size_t count) {
 char* Buffer::reserve(std::size_t count) {
     if (count > limit_ - size()) return nullptr;
     if (count > capacity_ - end_) {
-        const std::size_t need = size() + count;
-        const bool fits_after_move = need <= capacity_ && begin_ >= size();
+        const std::size_t needed_capacity = size() + count;
+        const bool fits_after_move = needed_capacity <= capacity_ && begin_ >= size();
         const std::size_t next_capacity = 2 * capacity_ > limit_ / 2 ? limit_ : 2 * capacity_;
-        relocate(fits_after_move ? capacity_ : std::max(need, next_capacity));
+        relocate(fits_after_move ? capacity_ : std::max(needed_capacity, next_capacity));
     }
     return memory_ + end_;
 }

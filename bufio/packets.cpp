@@ -159,16 +159,16 @@ public:
 
     // Keeps the bytes that do not fit, and returns them in the next call.
     IoResult read(char* to, std::size_t size) override {
-        std::size_t used = rest_.view().copy(to, size);
-        rest_.consume(used);
+        std::size_t used_size = rest_.view().copy(to, size);
+        rest_.consume(used_size);
         rest_.release();
-        if (used > 0) return {IoStatus::done, used};
+        if (used_size > 0) return {IoStatus::done, used_size};
         const std::span<const Datagram> datagrams = socket_.receive();
         if (datagrams.empty() && would_block(errno)) return {IoStatus::wants_read};
         if (datagrams.empty()) return fail_call(Reason::receive, "receiving failed:", errno);
         const auto put = [&](std::string_view bytes) {
-            const std::size_t count = bytes.copy(to + used, size - used);
-            used += count;
+            const std::size_t count = bytes.copy(to + used_size, size - used_size);
+            used_size += count;
             rest_.append(bytes.substr(count));
         };
         for (const Datagram& each : datagrams) {
@@ -181,7 +181,7 @@ public:
             peer_ = datagrams.back().peer;
             local_ = datagrams.back().local;
         }
-        return {IoStatus::done, used};
+        return {IoStatus::done, used_size};
     }
 
     IoResult write(const char* from, std::size_t size) override {
@@ -252,8 +252,8 @@ PacketSocket::PacketSocket(Fd socket)
 // single datagrams, only every 16th call asks for more.
 std::span<const Datagram> PacketSocket::receive() {
     Batch& batch = shared_batch();
-    const std::size_t wanted = lone_receives_ % batch_interval == 0 ? max_batch : 1;
-    for (std::size_t i = 0; i < wanted; ++i) {
+    const std::size_t wanted_count = lone_receives_ % batch_interval == 0 ? max_batch : 1;
+    for (std::size_t i = 0; i < wanted_count; ++i) {
         batch.parts[i] = {batch.slots.get() + i * slot_size, slot_size};
         msghdr& header = batch.headers[i].msg_hdr;
         header = {};
@@ -264,7 +264,7 @@ std::span<const Datagram> PacketSocket::receive() {
         header.msg_control = batch.controls[i].bytes;
         header.msg_controllen = sizeof batch.controls[i].bytes;
     }
-    const int count = receive_some(socket_.get(), batch.headers.data(), wanted);
+    const int count = receive_some(socket_.get(), batch.headers.data(), wanted_count);
     if (count < 0) return {};
     lone_receives_ = count == 1 ? lone_receives_ + 1 : 0;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {

@@ -115,10 +115,10 @@ std::string pin_of(EVP_PKEY* key) {
     const int size = i2d_PUBKEY(key, &der);
     if (size <= 0) throw std::bad_alloc();  // the only possible failure
     unsigned char digest[SHA256_DIGEST_LENGTH];
-    const int digested =
+    const int digest_result =
         EVP_Digest(der, static_cast<std::size_t>(size), digest, nullptr, EVP_sha256(), nullptr);
     OPENSSL_free(der);
-    if (digested != 1) throw std::bad_alloc();
+    if (digest_result != 1) throw std::bad_alloc();
     unsigned char base64[2 * sizeof digest];
     EVP_EncodeBlock(base64, digest, sizeof digest);
     return "sha256//" + std::string(reinterpret_cast<char*>(base64));
@@ -232,13 +232,13 @@ void check_regular(Reason reason, const std::string& file) {
 // Returns the end of a sentence about a file that OpenSSL refuses. If the file contains no item
 // of the expected kind, OpenSSL reports "no start line" or, from its decoders, "unsupported";
 // 3.0.2 reports only "PEM lib".
-std::string load_problem_text(const char* expected) {
+std::string load_problem_text(const char* item) {
     const unsigned long error = ERR_peek_error();
     const int reason = ERR_GET_REASON(error);
     const bool lacks_start = ERR_GET_LIB(error) == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE;
     // The other reasons may be from any library.
     if (lacks_start || reason == ERR_R_UNSUPPORTED || reason == ERR_R_PEM_LIB)
-        return std::string(" contains no ") + expected;
+        return std::string(" contains no ") + item;
     return ": " + take_failure().text;
 }
 

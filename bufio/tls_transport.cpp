@@ -155,9 +155,9 @@ public:
 
     static int receive(BIO* bio, char* to, int size) {
         TlsTransport& self = of(bio);
-        const std::size_t allowed = std::min(static_cast<std::size_t>(size), self.budget_);
+        const std::size_t limit = std::min(static_cast<std::size_t>(size), self.budget_);
         errno = EAGAIN;
-        const ssize_t count = allowed > 0 ? ::recv(self.fd_.get(), to, allowed, 0) : -1;
+        const ssize_t count = limit > 0 ? ::recv(self.fd_.get(), to, limit, 0) : -1;
         self.input_ended_ = count == 0;
         if (count > 0) self.budget_ -= static_cast<std::size_t>(count);
         return self.bio_result(bio, count, BIO_FLAGS_READ);
@@ -204,8 +204,8 @@ public:
             sk_X509_pop_free(chain, X509_free);
             ERR_clear_error();
         }
-        X509_STORE_CTX_set_verify_cb(store, [](int accepted, X509_STORE_CTX* at) noexcept {
-            if (accepted != 1) of(at).record_fault(at);
+        X509_STORE_CTX_set_verify_cb(store, [](int is_accepted, X509_STORE_CTX* at) noexcept {
+            if (is_accepted != 1) of(at).record_fault(at);
             return 1;
         });
         const int result = X509_verify_cert(store);
@@ -225,20 +225,20 @@ public:
         TlsTransport& self = of(ssl);
         char whole_line[512];  // a line has fewer than 300 bytes
         const int size = std::snprintf(whole_line, sizeof whole_line, "%s\n", line);
-        ssize_t written = -1;
+        ssize_t written_size = -1;
         do {
-            written =
+            written_size =
                 ::write(self.state_->key_log.get(), whole_line, static_cast<std::size_t>(size));
-        } while (written < 0 && errno == EINTR);
-        if (written != size) self.key_log_error_ = written < 0 ? errno : ENOSPC;
+        } while (written_size < 0 && errno == EINTR);
+        if (written_size != size) self.key_log_error_ = written_size < 0 ? errno : ENOSPC;
     }
 
     // A session of TLS 1.2 can be resumed any number of times, so the newest is enough.
     static int store_session(SSL* ssl, SSL_SESSION* session) noexcept {
-        TlsState::Sessions& all = *of(ssl).sessions_;
-        if (SSL_version(ssl) < TLS1_3_VERSION) all.clear();
-        if (all.size() == TlsState::max_sessions) all.erase(all.begin());
-        all.emplace_back(session);
+        TlsState::Sessions& stored = *of(ssl).sessions_;
+        if (SSL_version(ssl) < TLS1_3_VERSION) stored.clear();
+        if (stored.size() == TlsState::max_sessions) stored.erase(stored.begin());
+        stored.emplace_back(session);
         return 1;  // the transport owns the session now
     }
 
@@ -251,15 +251,15 @@ public:
         if (message == SSL3_MT_CERTIFICATE && is_client_) {
             const bool has_context = SSL_version(ssl_.get()) >= TLS1_3_VERSION;
             const std::size_t empty_size = 4 + (has_context ? 1 + bytes[4] : 0) + 3;
-            certificate_sent_ = size > empty_size;
-            certificate_refusal_ = certificate_sent_ ? "refused our certificate"
+            has_sent_certificate_ = size > empty_size;
+            certificate_refusal_ = has_sent_certificate_ ? "refused our certificate"
                                    : SSL_get_certificate(ssl_.get())
                                        ? "accepts no signature algorithm of our certificate"
                                        : "requires a client certificate";
         }
         if (type != SSL3_RT_ALERT) return;
-        alert_sent_ = true;
-        renegotiation_refused_ |= size == 2 && bytes[1] == SSL_AD_NO_RENEGOTIATION;
+        has_sent_alert_ = true;
+        has_refused_renegotiation_ |= size == 2 && bytes[1] == SSL_AD_NO_RENEGOTIATION;
     }
 
     // OpenSSL reports a handshake message once its type is accepted. Above usual_burden, the
@@ -318,11 +318,11 @@ private:
         if (!is_address(host_))
             SSL_ctrl(ssl_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
                      host_.data());
-        X509_VERIFY_PARAM* const verify = SSL_get0_param(ssl_.get());
-        X509_VERIFY_PARAM_set_hostflags(verify, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
-                                                    X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-        if (X509_VERIFY_PARAM_set1_ip_asc(verify, host_.c_str()) != 1 &&
-            X509_VERIFY_PARAM_set1_host(verify, host_.c_str(), 0) != 1)
+        X509_VERIFY_PARAM* const parameters = SSL_get0_param(ssl_.get());
+        X509_VERIFY_PARAM_set_hostflags(parameters, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+                                                        X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+        if (X509_VERIFY_PARAM_set1_ip_asc(parameters, host_.c_str()) != 1 &&
+            X509_VERIFY_PARAM_set1_host(parameters, host_.c_str(), 0) != 1)
             throw std::bad_alloc();
         SSL_set_connect_state(ssl_.get());
         facts_.has_default_groups = options().groups.empty();
@@ -378,7 +378,7 @@ private:
         // version) shows the client's user that the server expects TLS.
         static constexpr unsigned char answer[] = {
             SSL3_RT_ALERT, 3, 1, 0, 2, SSL3_AL_FATAL, TLS1_AD_PROTOCOL_VERSION};
-        if (!is_client_ && !alert_sent_)
+        if (!is_client_ && !has_sent_alert_)
             BIO_write(SSL_get_wbio(ssl_.get()), answer, sizeof answer);
         return {Reason::tls, By::peer, "does not speak TLS"};
     }
@@ -391,10 +391,10 @@ private:
         const bool may_be_refusal =
             is_general || alert == SSL_AD_UNKNOWN_CA || alert == SSL_AD_CERTIFICATE_REQUIRED ||
             (alert >= SSL_AD_BAD_CERTIFICATE && alert <= SSL_AD_CERTIFICATE_UNKNOWN);
-        if (may_be_refusal && certificate_refusal_ && !(is_general && certificate_sent_)) {
+        if (may_be_refusal && certificate_refusal_ && !(is_general && has_sent_certificate_)) {
             what = certificate_refusal_;
             reason = Reason::own_certificate;
-        } else if (renegotiation_refused_) {
+        } else if (has_refused_renegotiation_) {
             what = "aborted the connection, because its renegotiation was refused";
         } else if (alert == SSL_AD_PROTOCOL_VERSION && is_client_ && !handshake_done_) {
             what = "supports none of our TLS versions";
@@ -438,11 +438,11 @@ private:
     int key_log_error_ = 0;                    // errno of a write to the key log
     // The clause for a refusal by the peer; null until the peer requests a certificate.
     const char* certificate_refusal_ = nullptr;
-    bool certificate_sent_ = false;
+    bool has_sent_certificate_ = false;
     bool handshake_done_ = false;
-    bool peer_speaks_tls_ = false;        // its handshake message was accepted
-    bool alert_sent_ = false;             // by OpenSSL
-    bool renegotiation_refused_ = false;  // the peer requested a renegotiation
+    bool peer_speaks_tls_ = false;            // its handshake message was accepted
+    bool has_sent_alert_ = false;             // by OpenSSL
+    bool has_refused_renegotiation_ = false;  // the peer requested a renegotiation
 };
 
 }  // namespace

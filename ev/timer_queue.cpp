@@ -51,9 +51,9 @@ TimerQueue::Item* TimerQueue::pop_due(Time now) {
 }
 
 void TimerQueue::leave_heap(std::size_t place) {
-    const Entry leaving = entries_[place];
+    const Entry entry = entries_[place];
     entries_[place] = entries_[--heap_size_];
-    put(heap_size_, leaving);
+    put(heap_size_, entry);
     sift_down(place);
     sift_up(place);
 }

@@ -339,8 +339,8 @@ std::optional<Key> KeyParser::next() {
     while (!bytes_.empty()) {
         if (is_in_paste_) {
             if (!take_paste()) return std::nullopt;
-            return Key{plain(KeyCode::paste), cr_to_lf(std::exchange(pasted_, {})),
-                       std::exchange(paste_truncated_, false)};
+            return Key{plain(KeyCode::paste), cr_to_lf(std::exchange(pasted_text_, {})),
+                       std::exchange(is_paste_truncated_, false)};
         }
         if (bytes_.compare(0, paste_begin.size(), paste_begin) == 0) {
             bytes_.erase(0, paste_begin.size());
@@ -355,16 +355,16 @@ std::optional<Key> KeyParser::next() {
     return std::nullopt;
 }
 
-// Moves bytes from `bytes_` to `pasted_`. Returns true if the paste has ended.
+// Moves bytes from `bytes_` to `pasted_text_`. Returns true if the paste has ended.
 bool KeyParser::take_paste() {
     const std::size_t end = bytes_.find(paste_end);
     const bool has_end = end != std::string::npos;
     // Leaves the last bytes, which may begin the sequence that ends the paste.
     const std::size_t tail = std::min(bytes_.size(), paste_end.size() - 1);
     const std::size_t size = has_end ? end : bytes_.size() - tail;
-    const std::size_t space = max_paste - pasted_.size();
-    if (size > space) paste_truncated_ = true;
-    pasted_.append(bytes_, 0, std::min(size, space));
+    const std::size_t space = max_paste - pasted_text_.size();
+    if (size > space) is_paste_truncated_ = true;
+    pasted_text_.append(bytes_, 0, std::min(size, space));
     bytes_.erase(0, has_end ? size + paste_end.size() : size);
     is_in_paste_ = !has_end;
     return has_end;

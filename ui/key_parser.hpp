@@ -33,11 +33,11 @@ public:
 private:
     bool take_paste();
 
-    std::string bytes_;   // not yet parsed
-    std::string pasted_;  // the beginning of an incomplete paste
+    std::string bytes_;        // not yet parsed
+    std::string pasted_text_;  // the beginning of an incomplete paste
     bool is_in_paste_ = false;
-    bool paste_truncated_ = false;  // the paste exceeded the limit
-    bool is_expired_ = false;       // no more bytes will follow
+    bool is_paste_truncated_ = false;  // the paste exceeded the limit
+    bool is_expired_ = false;          // no more bytes will follow
 };
 
 }  // namespace ui

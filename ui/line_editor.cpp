@@ -84,7 +84,7 @@ const Binding<LineEditor> LineEditor::table[] = {
     {keys(alt('c')), [](LineEditor& e) { e.change_case(::towupper, ::towlower); }},
     {keys(ctrl('_')), [](LineEditor& e) { e.undo(); }, "^_ M-r",
      "undo the last change, all changes"},
-    {keys(alt('r')), [](LineEditor& e) { e.set(std::string(e.original_)); }},
+    {keys(alt('r')), [](LineEditor& e) { e.set(std::string(e.original_text_)); }},
     {keys(ctrl('v')), [](LineEditor& e) { e.next_is_literal_ = true; }, "^V",
      "insert the next key literally"},
     {keys(alt(KeyCode::enter), alt(KeyCode::newline)), [](LineEditor& e) { e.insert("\n"); }},
@@ -115,7 +115,7 @@ void LineEditor::insert(std::string_view bytes) { replace(cursor_, cursor_, byte
 
 void LineEditor::set(std::string text) {
     text_ = std::move(text);
-    original_ = text_;
+    original_text_ = text_;
     cursor_ = text_.size();
     first_visible_ = 0;
     changes_.clear();

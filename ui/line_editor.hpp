@@ -76,7 +76,7 @@ private:
     void scroll_to_cursor(int width);
 
     std::string text_;
-    std::string original_;           // the text passed to set()
+    std::string original_text_;      // the text passed to set()
     std::size_t cursor_ = 0;         // at the beginning of a cell or the end of the text
     std::size_t first_visible_ = 0;  // offset of the first visible byte
     int width_ = 0;                  // width of the last view()

@@ -46,11 +46,11 @@ bool Needle::is_in(std::string_view bytes) const {
 // Matches may overlap, but each byte is marked only once.
 std::vector<char> Needle::marks(std::string_view bytes) const {
     if (empty()) return {};
-    const std::string searched = is_case_sensitive_ ? std::string(bytes) : in_lower_case(bytes);
+    const std::string haystack = is_case_sensitive_ ? std::string(bytes) : in_lower_case(bytes);
     std::vector<char> marks(bytes.size());
     std::size_t end = 0;  // the end of the last match
-    for (std::size_t at = searched.find(text_); at != searched.npos;
-         at = searched.find(text_, at + 1)) {
+    for (std::size_t at = haystack.find(text_); at != haystack.npos;
+         at = haystack.find(text_, at + 1)) {
         for (std::size_t i = std::max(at, end); i < at + text_.size(); ++i) marks[i] = 1;
         end = at + text_.size();
     }

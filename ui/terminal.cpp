@@ -110,8 +110,8 @@ bool start_colors() {
     if ((no_color && *no_color != '\0') || !::has_colors()) return false;
     // Curses does not expect that the sequence for the default colors also resets the
     // attributes, as with xterm-color.
-    const std::string defaults = control_sequence("op");
-    if (defaults == "\x1b[m" || defaults == "\x1b[0m") return false;
+    const std::string default_colors = control_sequence("op");
+    if (default_colors == "\x1b[m" || default_colors == "\x1b[0m") return false;
     ::start_color();
     const bool has_default_colors = ::use_default_colors() == OK;
     for (short pair = 1; pair < static_cast<short>(std::size(looks)); ++pair) {
@@ -277,11 +277,11 @@ void Terminal::resize() {
 
 void Terminal::restore() {
     if (std::exchange(is_restored_, true)) return;
-    sigset_t blocked;  // SIGTTOU, which would stop a background program here
+    sigset_t blocked_signals;  // SIGTTOU, which would stop a background program here
     sigset_t old_mask;
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGTTOU);
-    ::sigprocmask(SIG_BLOCK, &blocked, &old_mask);
+    sigemptyset(&blocked_signals);
+    sigaddset(&blocked_signals, SIGTTOU);
+    ::sigprocmask(SIG_BLOCK, &blocked_signals, &old_mask);
     try {
         leave_screen();
     } catch (const std::bad_alloc&) {

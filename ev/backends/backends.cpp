@@ -40,22 +40,22 @@ private:
     }
 
     int call_select(Duration max_wait) const {
-        fd_set reads;
-        fd_set writes;
-        FD_ZERO(&reads);
-        FD_ZERO(&writes);
+        fd_set read_set;
+        fd_set write_set;
+        FD_ZERO(&read_set);
+        FD_ZERO(&write_set);
         int end = 0;
         for (const pollfd& each : polled_) {
             if (each.fd == invalid_descriptor) return 1;
-            if (each.events & POLLIN) FD_SET(each.fd, &reads);
-            if (each.events & POLLOUT) FD_SET(each.fd, &writes);
+            if (each.events & POLLIN) FD_SET(each.fd, &read_set);
+            if (each.events & POLLOUT) FD_SET(each.fd, &write_set);
             end = std::max(end, each.fd + 1);
         }
         // A finite wait lasts a day at most, which costs only one extra turn a day.
         const auto limit = std::clamp<Duration>(max_wait, 0s, 24h);
         const timespec timeout{static_cast<std::time_t>(limit / 1s),
                                static_cast<long>((limit % 1s).count())};
-        return ::pselect(end, &reads, &writes, nullptr,
+        return ::pselect(end, &read_set, &write_set, nullptr,
                          max_wait == max_wait.max() ? nullptr : &timeout, nullptr);
     }
 };

@@ -94,6 +94,16 @@ TEST_CASE("a read of any size gets a part of the frames, and the next reads the 
     }
 }
 
+TEST_CASE("a stream passes on datagrams that exceed one read without another event") {
+    PacketPair pair;
+    pair.send({"hello"});
+    CHECK(received(pair.far) == Datagrams{"hello"});
+    pair.send(Datagrams(3, pattern(60'000)));
+    for (int i = 0; i < 3; ++i) pair.echo();
+    REQUIRE(pair.run_until([&] { return pair.near.got.size() == 3 * 60'002; }));
+    CHECK((pair.near.got == framed(Datagrams(3, pattern(60'000)))));
+}
+
 #if BUFIO_HAS_MMSG
 TEST_CASE("sends many datagrams in one system call, and receives them in a few") {
     const std::size_t count = GENERATE(as<std::size_t>{}, 2, 60);

@@ -265,7 +265,10 @@ private:
             lane_.step_timer_.start(ev::Duration::zero());
         if (now == State::dialing) begin_attempt();  // a retry
         if (now == State::open) on_opened();
-        if (now == State::waiting || now == State::closed) on_ended(before == State::waiting);
+        if (now == State::closed) source().closed();
+        if (now != State::waiting && now != State::closed) return;
+        if (before != State::waiting) report_end();  // else reported when the wait began
+        on_ended();
     }
 
     void on_opened() {
@@ -283,26 +286,25 @@ private:
         settle();
     }
 
-    // Counts and reports why the connection is closed or waits for a retry. The end of a
-    // waiting connection was already counted when it began to wait.
-    void on_ended(bool is_counted) {
-        const bool waits = reported_state == State::waiting;
+    // Counts and reports why the connection is closed or waits for a retry.
+    void report_end() {
         bufio::End end = session.end();
         const int status = exit_status(end);
-        if (!waits) source().closed();
-        if (!is_counted) {
-            if (has_opened) --results_.open;
-            // All connections get the same sentence, which contains no counts.
-            if (end.reason == Reason::closed_early && options_.connections > 1)
-                end = {end.reason, end.by, session.options().early_close};
-            if (status != 0 || end.reason == Reason::unclosed)
-                results_.count_failure(end_text(end, session.options(), session.tls()), status,
-                                       has_opened);
-            const auto facts = has_opened ? session.tcp() : std::nullopt;
-            if (facts) results_.add_tcp(*facts);
-            if (lane_.hooks_.owner) lane_.hooks_.owner->lane_ended(number, session, has_opened);
-        }
-        if (waits) {
+        if (has_opened) --results_.open;
+        // All connections get the same sentence, which contains no counts.
+        if (end.reason == Reason::closed_early && options_.connections > 1)
+            end = {end.reason, end.by, session.options().early_close};
+        if (status != 0 || end.reason == Reason::unclosed)
+            results_.count_failure(end_text(end, session.options(), session.tls()), status,
+                                   has_opened);
+        const auto facts = has_opened ? session.tcp() : std::nullopt;
+        if (facts) results_.add_tcp(*facts);
+        if (lane_.hooks_.owner) lane_.hooks_.owner->lane_ended(number, session, has_opened);
+    }
+
+    // Retries, replaces the connection, or leaves it closed.
+    void on_ended() {
+        if (reported_state == State::waiting) {
             is_worn = false;
             if (lane_.settled_count_ > 0) settle();
             // Give up retrying if nothing is left to send.
@@ -313,6 +315,7 @@ private:
         }
         --lane_.live_count_;
         lane_.report_trouble(own_source.get());
+        const int status = exit_status(session.end());
         results_.count_end(status, has_opened);
         is_worn = is_worn && has_opened && status == 0 && !lane_.over() && !is_source_over();
         settle();

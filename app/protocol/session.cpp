@@ -21,6 +21,10 @@ namespace {
 // once our side is closed; others drop their remaining replies if we close too early.
 constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
 
+// A retry has succeeded once its connection has lasted this long, or has answered a message.
+// Received bytes prove less, because a server may greet each client and then close.
+constexpr ev::Duration proven_time = std::chrono::seconds(30);
+
 // Minimum timeout for a peer that accepts no output.
 constexpr ev::Duration min_write_timeout = std::chrono::seconds(1);
 
@@ -255,10 +259,7 @@ bool Session::advance_connection() {
         if (dialogue_ && !advance_dialogue()) return true;
         if (!advance_handshake()) return false;
     }
-    if (!stream_->received().empty() && stream_->is_open()) {
-        retries_ = 0;
-        if (end_) end_ = refusal_ = {};
-    }
+    if (end_ && !stream_->received().empty() && stream_->is_open()) end_ = refusal_ = {};
     ledger_.record_written(stream_->bytes_written() - progress_.opening_bytes, read_at_);
     if (!match_input()) return false;
     if (ledger_.refusal()) {
@@ -313,6 +314,7 @@ std::string_view Session::partial_message() const {
 bool Session::report(Event event) {
     progress_.heard_at = loop_.now();
     if (has_message(event.fate) && has_reply(event.fate)) progress_.replies += event.count;
+    if (event.reply.is_right) retries_ = 0;
     event.at = std::max(read_at_, loop_.now());
     std::string why;
     if (event.fate == Fate::lost) {
@@ -532,6 +534,9 @@ void Session::set_state(State state) {
 // Ends the connection, or the attempt to make one. The caller reports the end. `may_retry` is
 // false if the owner or --max-time is the cause.
 void Session::end_with(End end, bool may_retry) {
+    const bool is_proven =
+        state() == State::open && is_peer_known() && loop_.now() - entered_at_ >= proven_time;
+    if (is_proven) retries_ = 0;
     if (may_retry && got_tls_alert()) end = {Reason::tls, By::peer, "speaks TLS; use --tls"};
     if (may_retry) end = explained_end(std::move(end));
     const bool will_retry = may_retry && is_worth_retrying(end.reason);

@@ -171,7 +171,7 @@ private:
         ev::Time accepted_at{};    // when the peer last accepted output
         ev::Time awaited_at{};     // start of the reply timeout
         ev::Time greeted_at{};     // when a possible greeting arrived
-        ev::Time heard_at{};       // while finishing: when the last reply arrived
+        ev::Time heard_at{};       // when the last event was reported, or finish() was called
         ev::Time peer_ended_at{};  // when the peer closed early, or we last answered after that
     };
 
@@ -235,7 +235,7 @@ private:
     // Over UDP, how the last connection failed; none once something was received.
     bufio::End refusal_;
     bufio::Lifetime lifetime_;       // ends with the session, and with each of its connections
-    unsigned retries_ = 0;           // since the last success
+    unsigned retries_ = 0;           // since a retry has succeeded; see proven_time
     bool began_with_alert_ = false;  // a TLS alert; proves nothing if other bytes followed
     std::minstd_rand random_;        // for the waits between attempts
     ev::Time read_at_{};             // when the bytes being matched were read

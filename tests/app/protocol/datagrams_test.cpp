@@ -106,6 +106,9 @@ TEST_CASE("a refusal ends the socket") {
         {"and is tried again",
          R"(--retry 1; --retry-delay 1s; peer leaves; send a; reports lost a
             waiting refused; try 1; +1s; open; send b; reports lost b; closed refused)"},
+        {"and a socket without replies proves nothing, however long it lasts",
+         R"(--retry 1; --retry-delay 1s; peer leaves; +1h; send a; reports lost a; waiting; try 1
+            +1s; open; +1h; send b; reports lost b; closed refused)"},
         {"the wait may be cut short",
          R"(--retry 1; --retry-delay 1h; peer leaves; send a; reports lost a; waiting; connect; open
             +2h; open)"},

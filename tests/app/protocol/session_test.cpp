@@ -393,10 +393,24 @@ TEST_CASE("a failure to connect is tried again, as often as allowed") {
         {"not before half of the wait",
          R"(to nobody; --retry 1; --retry-delay 1s; waiting; peer comes back
                                            +499ms; waiting; +501ms; open)"},
-        {"from one again once the service has sent something",
-         R"(--retry 1; --retry-delay 1s; peer answers hello; reports unsolicited hello; peer resets
-            waiting reset; +1s; open; peer answers hello; reports unsolicited hello; peer resets
+        {"from one again after a right reply",
+         R"(--retry 1; --retry-delay 1s; send a; peer answers a; reports right a=a; peer resets
+            waiting reset; +1s; open; send a; peer answers a; reports right a=a; peer resets
             waiting reset; +1s; open; peer resets; closed reset)"},
+        {"not after a greeting",
+         R"(--retry 2; --retry-delay 1s; peer answers hello; reports unsolicited hello; peer resets
+            waiting reset; try 1; +1s; open; peer answers hello; reports unsolicited hello
+            +29s; peer resets; waiting reset; try 2; +2s; open; peer answers hello
+            reports unsolicited hello; peer resets; closed reset)"},
+        {"nor after a bad reply",
+         R"(--retry 1; --retry-delay 1s; send a; peer answers b; peer resets; reports bad@0 a=b
+            waiting reset; +1s; open; peer resets; closed reset)"},
+        {"but after a connection that lasted",
+         R"(--retry 1; --retry-delay 1s; peer resets; waiting reset; +1s; open; +30s; peer resets
+            waiting reset; try 1; +1s; open; peer resets; closed reset)"},
+        {"a handshake that lasts is no connection",
+         R"(--tls; --retry 1; --connect-timeout 1h; handshaking; +1min; peer resets; waiting; try 1
+            +500ms; handshaking; +1min; peer resets; closed handshake_interrupted)"},
         {"after a peer that ended too early",
          R"(--retry 1; --retry-delay 1s; peer ends
                                                   waiting closed_early; +1s; open)"},

@@ -134,7 +134,7 @@ Target take_target(std::vector<std::string>& words, const TargetForm& form) {
         target.given = {std::string(scheme->prefix), target.given.names + scheme->names,
                         scheme->excludes};
     if (scheme && scheme->prefix == "unix:") {
-        target.path = text;
+        target.path = socket_path_value(text);
         return target;
     }
     const char* const default_port = scheme ? scheme->default_port : "";

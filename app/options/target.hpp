@@ -3,6 +3,8 @@
 
 #include "app/options/command_line.hpp"
 
+#include <sys/un.h>
+
 #include <string>
 #include <vector>
 
@@ -31,6 +33,10 @@ inline constexpr TargetForm to_redirect{.may_lack_port = true};
 // Takes a target from the beginning of `words`, which must not be empty. ws:// and wss://
 // have default ports and take a path: HOST[:PORT][/PATH]. Throws UsageError.
 Target take_target(std::vector<std::string>& words, const TargetForm& form);
+
+inline constexpr auto socket_path_value = value_parser(
+    [](const std::string& text) { return text.size() < sizeof sockaddr_un::sun_path; },
+    "short enough for the path of a Unix-domain socket");
 
 // Returns AF_INET or AF_INET6 if the host is a numeric address, and AF_UNSPEC if it is a name.
 int numeric_family(const std::string& host);

@@ -38,7 +38,9 @@ std::vector<Option> server_table(ServerOptions& to) {
         {"-4", "use IPv4 only", set(to.family, AF_INET)},
         {"-6", "use IPv6 only", set(to.family, AF_INET6), "4"},
         {"-U, --unixsock=PATH", "also listen on this Unix-domain socket",
-         [&](auto& text) { to.endpoints.push_back({.path = text, .is_passive = true}); }},
+         [&](auto& text) {
+             to.endpoints.push_back({.path = socket_path_value(text), .is_passive = true});
+         }},
         {"-u, --udp",
          "also answer datagrams (UDP) on each port",
          {},

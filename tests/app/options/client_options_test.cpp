@@ -5,6 +5,8 @@
 #include "app/text/units.hpp"
 #include "tests/app/options/parsing.hpp"
 
+#include <sys/un.h>
+
 #include <cmath>
 #include <filesystem>
 
@@ -201,6 +203,9 @@ h 7 a 7 b => unexpected argument "a"
 -o f -f raw h 7 =>
 )",
         refused);
+    const std::string path(sizeof(sockaddr_un::sun_path), 'x');
+    CHECK(refused("-U " + path) ==
+          "-U: \"" + path + "\" is not short enough for the path of a Unix-domain socket");
     for (const char* const targets : {"h 7 a 7", "h:7 a:7", "tls://h:7 a 7", "ws://h ws://a"})
         CHECK(refused(targets) == "to compare two servers, record one (yodel -o r.json A) and "
                                   "replay to the other (yodel --replay r.json B)");

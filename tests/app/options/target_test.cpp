@@ -3,6 +3,7 @@
 #include "tests/app/options/parsing.hpp"
 
 #include <netdb.h>
+#include <sys/un.h>
 
 using namespace yodel;
 using test::check_table;
@@ -120,6 +121,10 @@ ws:h:7 => "ws:h:7" is neither HOST:PORT nor [IPV6]:PORT
 ws://h#top => "#top" is not a path: write %20 for a space, and no fragment (#)
 )",
                 parts(to_connect));
+    const std::string longest(sizeof(sockaddr_un::sun_path) - 1, 'x');
+    CHECK(parts(to_connect)("unix:" + longest) == "unix: " + longest);
+    CHECK(parts(to_connect)("unix:" + longest + "x") ==
+          "\"" + longest + "x\" is not short enough for the path of a Unix-domain socket");
     for (const std::string path : {"/\r\nX: y", "/\x7f", "/\xc3\xa9"})
         CHECK(parts(to_connect)("'ws://h" + path + "'")
                   .starts_with("\"" + path + "\" is not a path: "));

@@ -79,14 +79,6 @@ std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* k
     return 2 + extended + (key ? sizeof *key : 0);
 }
 
-std::string control_frame(Opcode opcode, std::string_view payload, const Key* key) {
-    std::string frame(max_frame_head + payload.size(), '\0');
-    const std::size_t head = write_head(frame.data(), opcode, payload.size(), key);
-    mask(frame.data() + head, payload.data(), payload.size(), key ? *key : 0, 0);
-    frame.resize(head + payload.size());
-    return frame;
-}
-
 void mask(char* to, const char* from, std::size_t size, Key key, std::uint64_t at) {
     if (key == 0) {
         std::memmove(to, from, size);
@@ -116,14 +108,14 @@ std::string Closure::text() const {
 }
 
 bool FrameReader::can_use(std::string_view wire) const {
-    return head_read_ ? !wire.empty() : wire.size() >= head_size(wire);
+    return has_head_ ? !wire.empty() : wire.size() >= head_size(wire);
 }
 
 // Each iteration makes progress or returns.
 FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to) {
     for (;;) {
         if (!pass_held(to)) return Stop::blocked;
-        if (!head_read_) {
+        if (!has_head_) {
             if (!can_use(wire)) return Stop::blocked;
             const std::string_view head = wire.substr(0, head_size(wire));
             wire.remove_prefix(head.size());
@@ -132,7 +124,7 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
         }
         if (!take_payload(wire, to)) return Stop::failed;
         if (payload_left_ > 0) return Stop::blocked;
-        head_read_ = false;
+        has_head_ = false;
         if (opcode_ == Opcode::close) return read_closure() ? Stop::closed : Stop::failed;
         if (is_control(opcode_)) return Stop::control;
         if (is_fragmented_ && is_final_) {
@@ -164,7 +156,7 @@ bool FrameReader::begin(std::string_view head) {
     if (const char* const text = fault(head)) return fail(protocol_error, text);
     if (is_masked_) std::memcpy(&key_, head.data() + head.size() - sizeof key_, sizeof key_);
     payload_left_ = payload_size_;
-    head_read_ = true;
+    has_head_ = true;
     if (is_control(opcode_)) {
         control_.clear();
         return true;

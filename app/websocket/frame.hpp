@@ -36,7 +36,6 @@ constexpr unsigned too_big = 1009;
 // Writes the head of an unfragmented frame, and returns its size. A null `key` leaves the frame
 // unmasked, as a server must.
 std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* key);
-std::string control_frame(Opcode opcode, std::string_view payload, const Key* key);
 
 // Copies bytes and masks or unmasks them. The first byte is at the offset `at` of the payload.
 // The ranges must not overlap unless they are equal.
@@ -72,7 +71,7 @@ public:
 
     // If true, next() has output to write, even without more input.
     bool has_output() const { return !is_fragmented_ && !held_.empty(); }
-    bool has_partial_input() const { return is_fragmented_ || head_read_; }
+    bool has_partial_input() const { return is_fragmented_ || has_head_; }
     // Returns 1 plus the number of payload bytes received of a fragmented message, which is
     // held until it is complete. Returns 0 if no such message is held.
     std::size_t held() const {
@@ -100,7 +99,7 @@ private:
     Key key_ = 0;
     std::uint64_t payload_size_ = 0;
     std::uint64_t payload_left_ = 0;  // bytes of its payload still to be read
-    bool head_read_ = false;          // if false, the next byte belongs to a head
+    bool has_head_ = false;           // if false, the next byte belongs to a head
     std::string control_;             // the payload of the last control frame
     // The message in progress.
     bool is_fragmented_ = false;

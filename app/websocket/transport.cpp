@@ -124,19 +124,19 @@ public:
     // Closes the connection below once both sides have sent a close frame, or the input was
     // rejected. Inside a message, closes it now, because no close frame may follow there.
     IoResult close_output() override {
-        IoResult result = close_sent_ ? write_wire() : write(nullptr, 0);
-        if (result.status == IoStatus::done && !close_sent_ && is_between_frames()) {
+        IoResult result = is_close_sent_ ? write_wire() : write(nullptr, 0);
+        if (result.status == IoStatus::done && !is_close_sent_ && is_between_frames()) {
             const unsigned code = is_closed_by_peer_ ? reader_.closure().code : normal_closure;
             std::string payload = {static_cast<char>(code >> 8), static_cast<char>(code)};
             wire_ += make_control(Opcode::close, code == no_status ? "" : payload);
-            close_sent_ = true;
+            is_close_sent_ = true;
             result = write_wire();
         }
-        const bool is_over = is_closed_by_peer_ || !close_sent_;
+        const bool is_over = is_closed_by_peer_ || !is_close_sent_;
         if (result.status != IoStatus::done || !is_over) return result;
         result = below_->close_output();
         // A peer may leave as soon as both sides have sent a close frame.
-        const bool peer_left = result.status == IoStatus::failed && close_sent_;
+        const bool peer_left = result.status == IoStatus::failed && is_close_sent_;
         return peer_left ? IoResult{IoStatus::done} : forward(result);
     }
 
@@ -144,7 +144,7 @@ public:
         return holds_input() || end_below_ || below_->buffers_input();
     }
     bool buffers_output() const override {
-        return is_open_ && !close_sent_ &&
+        return is_open_ && !is_close_sent_ &&
                (!wire_.empty() || (!controls_.empty() && is_between_frames()));
     }
     std::size_t held() const override { return is_rejected_ ? 0 : reader_.held(); }
@@ -175,8 +175,7 @@ private:
     }
 
     bool holds_input() const {
-        return !is_rejected_ &&
-               (reader_.has_output() || pending_stop_ || reader_.can_use(undecoded_));
+        return !is_rejected_ && (reader_.has_output() || reader_.can_use(undecoded_));
     }
     // take_response() and take_request() remove the peer's part of the handshake from the front
     // of undecoded_, which may contain more. They return true if the WebSocket is open.
@@ -210,20 +209,14 @@ private:
     }
 
     // Reads until the wire is empty, the space is full, or the peer closes or breaks the
-    // protocol. Delivers the messages before such an end first. `done` means that the
-    // connection continues.
+    // protocol. `done` means that the connection continues.
     IoStatus read_frames(std::string_view& wire, std::span<char>& space) {
         using Stop = FrameReader::Stop;
-        const std::size_t size = space.size();
         if (is_closed_by_peer_) wire = {};
         while (!is_closed_by_peer_) {
-            const Stop stop = pending_stop_ ? *pending_stop_ : reader_.next(wire, space);
+            const Stop stop = reader_.next(wire, space);
             if (stop == Stop::blocked) break;
-            if (stop != Stop::control) {
-                if (space.size() == size) return take_close(stop == Stop::failed);
-                pending_stop_ = stop;
-                break;
-            }
+            if (stop != Stop::control) return take_close(stop == Stop::failed);
             if (reader_.opcode() == Opcode::ping) {
                 // Drops the older answers if the peer does not read them, as RFC 6455 allows.
                 if (controls_.size() >= piece_size) controls_.clear();
@@ -241,7 +234,7 @@ private:
         is_closed_by_peer_ = true;
         if (!has_failed) {
             if (client_) client_->facts.closure = closure;
-            if (close_sent_ && wire_.empty()) below_->close_output();
+            if (is_close_sent_ && wire_.empty()) below_->close_output();
             if (closure.code == normal_closure || closure.code == going_away ||
                 closure.code == no_status)
                 return IoStatus::end_of_input;
@@ -259,7 +252,12 @@ private:
 
     std::string make_control(Opcode opcode, std::string_view payload) const {
         const Key key = client_ ? new_key() : 0;
-        return control_frame(opcode, payload, client_ ? &key : nullptr);
+        std::string frame(max_frame_head + payload.size(), '\0');
+        const std::size_t head =
+            write_head(frame.data(), opcode, payload.size(), client_ ? &key : nullptr);
+        mask(frame.data() + head, payload.data(), payload.size(), key, 0);
+        frame.resize(head + payload.size());
+        return frame;
     }
 
     // Encodes messages as frames until there is a piece to send, and stores in encoded_
@@ -322,15 +320,12 @@ private:
     bool is_open_ = false;            // our own handshake is done
     bool is_closed_by_peer_ = false;  // the peer sent a close frame, or its input was rejected
     bool is_rejected_ = false;
-    bool close_sent_ = false;
+    bool is_close_sent_ = false;
     End refusal_;
     int interim_count_ = 0;  // responses before the final one
     // Input.
     FrameReader reader_;
     std::string undecoded_;  // bytes that were read and not yet turned into messages
-    // A close frame or a failure that is held for the next read, so that the messages before it
-    // can be answered before the connection ends.
-    std::optional<FrameReader::Stop> pending_stop_;
     std::optional<IoStatus> end_below_;  // the end below, reported after all messages
     // Output.
     std::string controls_;     // pings and pongs that wait for the end of a message

@@ -270,16 +270,6 @@ TEST_CASE("reads large messages of all forms of length") {
     }
 }
 
-TEST_CASE("writes the examples of RFC 6455, section 5.7") {
-    const Key key = key_of("\x37\xfa\x21\x3d");
-    CHECK(control_frame(Opcode::text, "Hello", nullptr) == "\x81\x05Hello");
-    CHECK(control_frame(Opcode::text, "Hello", &key) ==
-          "\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58");
-    CHECK(control_frame(Opcode::ping, "Hello", nullptr) == "\x89\x05Hello");
-    CHECK(control_frame(Opcode::pong, "Hello", &key) ==
-          "\x8a\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58");
-}
-
 TEST_CASE("writes the shortest head of each length") {
     for (const std::uint64_t size : {0U, 1U, 125U, 126U, 127U, 255U, 256U, 65535U, 65536U})
         for (const std::string key : {"", "abcd"}) {

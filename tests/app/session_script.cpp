@@ -156,7 +156,6 @@ void SessionScript::add_options() {
     time("-W", options.reply_timeout);
     time("-q", options.close_timeout);
     time("--connect-timeout", options.connect_timeout);
-    time("--greeting-time", options.greeting_time);
     time("--idle-timeout", options.idle_timeout);
     time("--ping", options.ping);
     time("--max-time", options.max_time);
@@ -182,7 +181,6 @@ void SessionScript::add_options() {
     });
     setting("--match", [this](const std::string& text) { options.pattern.emplace(text); });
     setting("--coalesce", [this](const std::string&) { options.coalesce = true; });
-    setting("--numbered", [this](const std::string&) { options.numbered = true; });
     setting("-k", [this](const std::string&) {
         bufio::TlsClientOptions unverified;
         unverified.must_verify = false;

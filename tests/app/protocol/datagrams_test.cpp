@@ -44,20 +44,6 @@ TEST_CASE("each datagram is awaited for a time") {
         {"replies to later messages do not extend it",
          R"(-W 3ms; send a; peer got a\n; +1ms; send b; peer got b\n; +1ms; peer sends b
             reports right b=b in 1ms; +999us; reports nothing; +1us; reports late a)"},
-        {"but pauses of reading do",
-         R"(-W 50ms; send a; 4 times ( pause; +30ms; resume; +10ms ); pause; +30ms; resume; +9ms
-            reports nothing; +1ms; reports late a)"},
-        {"nothing is read while paused", R"(send a; peer got a\n; pause; peer sends a; +1h
-                                            reports nothing; resume; reports right a=a untimed)"},
-        {"idleness ends the session",
-         R"_(--idle-timeout 3s; send a; +2999ms; open; +1ms; reports lost a
-            closed timeout "nothing was sent or received for 3s (--idle-timeout)")_"},
-        {"replies restart the idle timeout",
-         R"(--idle-timeout 3s; send a; peer got a\n; +2s; peer sends a; reports right a=a in 2s
-            +2999ms; open; +1ms; closed timeout)"},
-        {"--max-time ends the session",
-         R"_(--max-time 7s; --spent 4s; send a; +2999ms; open; +1ms; reports lost a
-             closed timeout "the run did not finish within 7s (--max-time)")_"},
     });
 }
 
@@ -109,9 +95,6 @@ TEST_CASE("a refusal ends the socket") {
         {"and a socket without replies proves nothing, however long it lasts",
          R"(--retry 1; --retry-delay 1s; peer leaves; +1h; send a; reports lost a; waiting; try 1
             +1s; open; +1h; send b; reports lost b; closed refused)"},
-        {"the wait may be cut short",
-         R"(--retry 1; --retry-delay 1h; peer leaves; send a; reports lost a; waiting; connect; open
-            +2h; open)"},
     });
 }
 
@@ -129,11 +112,4 @@ TEST_CASE("the peer is known once a reply has arrived, and until then a refusal 
              "peer is known; end none",
          })
         DYNAMIC_SECTION(rest) { DatagramScript().play(refused + rest); }
-}
-
-TEST_CASE("a session with datagrams can be destroyed or disconnected in its callbacks") {
-    const char* const two = R"(when right; send a; send b; peer got a\nb\n; peer sends a
-                               peer sends b; reports right a=a)";
-    DatagramScript().play(std::string("destroy ") + two + "; destroyed");
-    DatagramScript().play(std::string("disconnect ") + two + ", lost b; closed aborted");
 }

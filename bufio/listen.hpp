@@ -18,7 +18,7 @@ public:
     OwnedPath() = default;
     ~OwnedPath();
     OwnedPath(const OwnedPath&) = delete;
-    void own(std::string path);  // of a file or socket that was just made
+    void own(std::string path);  // call it when the file or socket has just been made
     void set_path(std::string path) { path_ = std::move(path); }  // the file's new path
 
 private:
@@ -38,7 +38,7 @@ struct ListeningSocket {
     Fd accept(Address& peer) const;
 
     Fd fd;
-    OwnedPath path = {};  // of a unix-domain socket; destroyed before `fd`, see OwnedPath
+    OwnedPath path = {};  // a unix-domain socket's; destroyed before `fd`, see OwnedPath
     Address address;      // with the actual port
 };
 

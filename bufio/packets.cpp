@@ -228,7 +228,7 @@ private:
 
     PacketSocket socket_;
     Address& peer_;
-    Address local_;  // of a bound socket: the local address of the last datagram
+    Address local_;  // if bound: the address to which the last datagram was sent
     const bool is_connected_;
     Buffer rest_;  // received frames that did not fit into the space of read()
 };

@@ -55,7 +55,7 @@ bool Loop::step(Duration max_wait) {
         const Events wanted = found & watch->interest & ~failure;
         const Events events = failure == none ? wanted : watch->interest | failure;
         if (watch->interest == none || events == none) continue;
-        // Else every turn would report the failure.
+        // Otherwise every turn would report the failure.
         if (wanted == none) backend_->set(*watch, none);
         watch->callback(events);
     }
@@ -111,7 +111,7 @@ struct Slot {
     const Signal::Callback* callback = nullptr;
     struct sigaction previous {};  // the disposition to restore
 };
-Slot slots[65];  // by signal number; 0 is unused
+Slot slots[65];  // indexed by signal number; 0 is unused
 
 void handle(int signo) {
     const int saved_errno = errno;

@@ -73,7 +73,7 @@ std::optional<KeyCode> find_key(char final, int number) {
     static constexpr struct {
         char final;
         int first;
-        std::initializer_list<KeyCode> codes;  // of `first` and the numbers that follow it
+        std::initializer_list<KeyCode> codes;  // for `first` and the numbers after it
     } sequences[] = {
         {0, 'A', {up, down, right, left}},
         {0, 'a', {up, down, right, left}},  // rxvt, with Shift or Ctrl

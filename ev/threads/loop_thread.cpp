@@ -36,7 +36,7 @@ std::thread start_thread(std::function<void()> work) {
 
 Mailbox::Mailbox(Loop& loop)
     : watch_(loop, pipe_.fd(), readable, [this](Events events) {
-          if (events & error) fail(EBADF, "poll");  // else no task would ever run again
+          if (events & error) fail(EBADF, "poll");  // otherwise no task would run again
           take()();
       }) {}
 

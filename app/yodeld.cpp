@@ -195,11 +195,11 @@ private:
 
     // Writes to standard output.
     void announce(const std::string& text, const JsonObject& object) {
-        output_.write((options_.json ? object.str() : text) + "\n");
+        output_.write((is_json_ ? object.str() : text) + "\n");
     }
     // Writes to standard error.
     void remark(const std::string& text, const JsonObject& object) const {
-        if (options_.json) return diagnostics().write_line(object.str());
+        if (is_json_) return diagnostics().write_line(object.str());
         diagnostics().remark(text);
     }
 
@@ -210,6 +210,7 @@ private:
     }
 
     const ServerOptions options_;
+    const bool is_json_ = options_.line.has("json");
     const bool is_udp_ = options_.line.has("udp");  // each port also answers datagrams
     ev::Loop& loop_;
     Output output_{loop_, STDOUT_FILENO, [this] {

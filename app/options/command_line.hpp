@@ -54,8 +54,8 @@ struct CommandLine {
     // string if there is none.
     std::string written(std::string_view names) const;
     bool has(std::string_view names) const { return !written(names).empty(); }
-    void add_if(bool applies, GivenOption option) {
-        if (applies) given.push_back(std::move(option));
+    void add_if(bool is_set, GivenOption option) {
+        if (is_set) given.push_back(std::move(option));
     }
     // Throws UsageError about the first option that excludes another one, or lacks one that it
     // needs.

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace yodel {
 
@@ -31,24 +30,22 @@ constexpr Scheme schemes[] = {
 
 // Removes the scheme from the text and returns it, or returns null if there is none.
 const Scheme* take_scheme(std::string& text) {
-    const bool is_path = text.starts_with("unix:");
+    for (const Scheme& each : schemes) {
+        const std::string prefix(each.prefix);
+        const bool is_path = prefix == "unix:";
+        if (is_path ? !text.starts_with(prefix)
+                    : ::strncasecmp(prefix.c_str(), text.c_str(), prefix.size()) != 0)
+            continue;
+        text.erase(0, prefix.size());
+        if (text.find_first_not_of(is_path ? "" : "/") == text.npos)
+            throw UsageError(prefix + " needs an address, as in " + prefix +
+                             (is_path ? "/run/s" : "localhost:7000"));
+        return &each;
+    }
     const std::size_t slashes = text.find("://");
-    if (!is_path && slashes == text.npos) return nullptr;
-    const std::size_t size = is_path ? 5 : slashes + 3;
-    const Scheme* const found =
-        std::find_if(std::begin(schemes), std::end(schemes), [&](const Scheme& each) {
-            return each.prefix.size() == size &&
-                   ::strncasecmp(each.prefix.data(), text.c_str(), size) == 0;
-        });
-    if (found == std::end(schemes))
-        throw UsageError(in_quotes(text.substr(0, size)) +
-                         " is not supported; use tcp://, tls://, udp://, ws:// or wss://");
-    text.erase(0, size);
-    const std::string prefix(found->prefix);
-    if (text.find_first_not_of(is_path ? "" : "/") == text.npos)
-        throw UsageError(prefix + " needs an address, as in " + prefix +
-                         (is_path ? "/run/s" : "localhost:7000"));
-    return found;
+    if (slashes == text.npos) return nullptr;
+    throw UsageError(in_quotes(text.substr(0, slashes + 3)) +
+                     " is not supported; use tcp://, tls://, udp://, ws:// or wss://");
 }
 
 // Removes the path of a URL from the end of the text, and returns it.

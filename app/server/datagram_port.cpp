@@ -87,7 +87,7 @@ void EchoServer::DatagramPort::take(const Datagram& datagram) {
     Counters& counters = server_.counters_;
     ++counters.datagrams_in;
     counters.datagram_bytes_in += datagram.bytes.size();
-    const char* const why = options_.reflect_any ? nullptr : refusal(datagram);
+    const char* const why = options_.may_answer_all ? nullptr : refusal(datagram);
     if (options_.verbose) {
         const std::size_t size = datagram.bytes.size();
         server_.log_(datagram.peer.text(), "datagram of " + bytes_text(size) +
@@ -149,16 +149,16 @@ void EchoServer::DatagramPort::send_batch() {
 // Every datagram draws the same number of random values, whatever happens to it.
 void EchoServer::DatagramPort::answer_faultily(const Datagram& datagram) {
     const FaultDice::Plan plan = dice_.next();
-    const bool is_reordered = dice_.chance(options_.faults.reorder);
+    const bool is_reordered = dice_.draw(options_.faults.reorder);
     Answer answer{std::string(datagram.bytes), datagram.peer, datagram.local, is_reordered};
-    const std::size_t copies = plan.dup ? 2 : 1;
+    const std::size_t copies = plan.is_duplicated ? 2 : 1;
     const std::size_t memory =
         held_.memory() + reordered_.memory() + copies * DelayQueue<Answer>::memory_of(answer);
-    if (plan.drop || memory > options_.max_buffer.value_or(default_max_held)) {
+    if (plan.is_dropped || memory > options_.max_buffer.value_or(default_max_held)) {
         ++server_.counters_.datagrams_dropped;
         return;
     }
-    if (plan.corrupt) corrupt(answer.bytes.data(), answer.bytes.size(), plan.place, {});
+    if (plan.is_corrupted) corrupt(answer.bytes.data(), answer.bytes.size(), plan.place, {});
     for (std::size_t i = 0; i < copies; ++i)
         held_.push(answer, server_.loop_.after(plan.delay));
 }

@@ -6,7 +6,7 @@
 // address gets no answer. If the same bytes arrive from the same address more than 64 times in
 // a second, they count as a loop between two services, and are not answered until they have
 // stopped for a second. Otherwise one forged datagram could make two servers answer each other
-// forever (CVE-2024-2169). With Options::reflect_any, every datagram is answered.
+// forever (CVE-2024-2169). With Options::may_answer_all, every datagram is answered.
 //
 // The faults of a datagram depend only on the seed and on its number. A port numbers the
 // datagrams that it does not refuse, in order of arrival.
@@ -44,7 +44,8 @@ private:
     static constexpr std::size_t ways = 4;
     struct Entry {
         std::uint64_t key = 0;
-        // Start of the second that is counted; once a loop is detected, its latest datagram.
+        // When the counted second began or, once a loop is detected, the latest datagram
+        // arrived.
         ev::Time counted_at{};
         unsigned count = 0;
     };

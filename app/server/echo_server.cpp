@@ -261,11 +261,11 @@ void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
                       "more than " + count_text(options_.max_connections, "connection") +
                           " (--max-conns)");
     try {
-        const bool stalls = options_.faults.stall_handshake;
-        auto transport = options_.tls && !stalls
+        const bool is_stalled = options_.faults.is_handshake_stalled;
+        auto transport = options_.tls && !is_stalled
                              ? options_.tls->accept(std::move(socket))
                              : bufio::make_plain_transport(std::move(socket));
-        if (options_.framing->is_websocket() && !stalls)
+        if (options_.framing->is_websocket() && !is_stalled)
             transport = websocket::accept(std::move(transport), options_.max_frame);
         connections_.emplace_back(*this, std::move(transport), peer.text());
         connections_.back().place = std::prev(connections_.end());
@@ -355,7 +355,7 @@ std::unique_ptr<EchoServer> start_own_server(ev::Loop& loop, bufio::Endpoint& en
     EchoServer::Options options;
     options.framing = &framing;
     options.max_connections = std::max(options.max_connections, connections);
-    options.reflect_any = true;  // a message that a client repeats is not a loop
+    options.may_answer_all = true;  // a message that a client repeats is not a loop
     if (tls) {
         options.tls = bufio::TlsContext::server();
         tls->pins = {options.tls->pin()};

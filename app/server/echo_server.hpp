@@ -72,13 +72,13 @@ public:
         // its 5-byte internal prefix.
         const Framing* framing = find_framing("raw");
         Faults faults;
-        bool reflect_any = false;  // answer every datagram, whatever its sender
-        bool verbose = false;      // log connections, reads and datagrams, not only failures
+        bool may_answer_all = false;  // answer every datagram, whatever its sender
+        bool verbose = false;         // log connections, reads and datagrams, not only failures
 
         std::size_t buffer() const;
     };
 
-    // Takes a line of text without a newline, which may contain bytes that the peer chose.
+    // Takes a line of text, without the newline. It may contain bytes that the peer chose.
     // `peer` is the peer's address or, if the line is about no peer, a word such as
     // "accepting".
     using Log = std::function<void(const std::string& peer, const std::string& text)>;

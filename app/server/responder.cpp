@@ -110,15 +110,15 @@ public:
           limits_(limits),
           decoder_(framing, max_message()),
           dice_(faults, connection) {
-        stream.pause_reading(faults.no_read);
-        if (faults.stall_handshake) return;
+        stream.pause_reading(faults.must_not_read);
+        if (faults.is_handshake_stalled) return;
         stream.write(framing.greeting);
         stream.write(framing.banner(faults.banner));
-        if (faults.half_close) stream.finish();
+        if (faults.is_half_closed) stream.finish();
     }
 
     ev::Time answer() override {
-        if (faults_.stall_handshake) {
+        if (faults_.is_handshake_stalled) {
             stream_.consume(stream_.received().size());
             return ev::Time::max();
         }
@@ -192,15 +192,16 @@ private:
     void hold(std::string_view frame, std::string_view payload) {
         ++taken_;
         const FaultDice::Plan plan = dice_.next();
-        if (plan.drop) return;
+        if (plan.is_dropped) return;
         const auto offset = framing_.reply ? 0 : payload.data() - frame.data();
         std::string reply = framing_.reply ? framing_.reply(payload) : std::string(frame);
-        if (plan.corrupt) {
+        if (plan.is_corrupted) {
             corrupt(reply.data() + offset, payload.size(), plan.place, framing_.delimiter);
             framing_.update_type(reply);
         }
         const ev::Time due_at = std::max(held_.last_due_at(), loop_.after(plan.delay));
-        for (int copies = plan.dup ? 2 : 1; copies > 0; --copies) held_.push({reply}, due_at);
+        for (int copies = plan.is_duplicated ? 2 : 1; copies > 0; --copies)
+            held_.push({reply}, due_at);
     }
 
     // Removes and returns bytes that are due: with --chunk one chunk of a reply, otherwise up
@@ -238,9 +239,9 @@ private:
 // message.
 FaultDice::Plan FaultDice::next() {
     Plan plan{};
-    plan.drop = random_.fraction() < faults_.drop;
-    plan.dup = random_.fraction() < faults_.dup;
-    plan.corrupt = random_.fraction() < faults_.corrupt;
+    plan.is_dropped = random_.fraction() < faults_.drop;
+    plan.is_duplicated = random_.fraction() < faults_.dup;
+    plan.is_corrupted = random_.fraction() < faults_.corrupt;
     plan.place = random_.number();
     const double deviation = 2 * random_.fraction() - 1;
     plan.delay =

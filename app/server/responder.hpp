@@ -31,9 +31,9 @@ struct Faults {
     std::size_t chunk = 0;  // bytes written in one call, one chunk a turn; 0 if unlimited
     std::optional<std::uint64_t> close_after = {};  // messages until a graceful close
     std::optional<std::uint64_t> reset_after = {};  // messages until a reset
-    bool half_close = false;                        // closes our side immediately
-    bool no_read = false;
-    bool stall_handshake = false;
+    bool is_half_closed = false;                    // closes our side immediately
+    bool must_not_read = false;
+    bool is_handshake_stalled = false;
     std::string banner = {};  // sent before everything else
     double reorder = 0;       // the probability to send a datagram after the next one
     std::uint64_t seed = 1;
@@ -50,15 +50,15 @@ public:
         : faults_(faults), random_(faults.seed * 0xd1342543de82ef95 + connection) {}
 
     struct Plan {
-        bool drop;
-        bool dup;
-        bool corrupt;
+        bool is_dropped;
+        bool is_duplicated;
+        bool is_corrupted;
         std::uint64_t place;  // selects the bit to flip, see corrupt()
         ev::Duration delay;
     };
     Plan next();
     // Draws for a fault that is not in the plan.
-    bool chance(double probability) { return random_.fraction() < probability; }
+    bool draw(double probability) { return random_.fraction() < probability; }
 
 private:
     const Faults& faults_;

@@ -43,9 +43,9 @@ void draw_connection_faults(Dice& dice, Faults& faults) {
     if (dice.chance(0.2)) faults.chunk = 1 + dice.up_to(40);
     if (dice.chance(0.1)) faults.close_after = dice.up_to(20);
     if (dice.chance(0.1)) faults.reset_after = dice.up_to(20);
-    faults.half_close = dice.chance(0.04);
-    faults.no_read = dice.chance(0.04);
-    faults.stall_handshake = dice.chance(0.03);
+    faults.is_half_closed = dice.chance(0.04);
+    faults.must_not_read = dice.chance(0.04);
+    faults.is_handshake_stalled = dice.chance(0.03);
     if (dice.chance(0.1))
         faults.banner = dice.one_of<const char*>({"hello\n", "*", "x", "\n$"});
 }
@@ -114,7 +114,7 @@ void draw_flood(Dice& dice, Plan& plan) {
     plan.window = 1000;
     plan.burst = 30;
     Faults& faults = plan.server.faults;
-    faults.no_read = dice.chance(0.5);
+    faults.must_not_read = dice.chance(0.5);
     if (faults.chunk > 0) faults.chunk += 2000;  // limits the number of turns
 }
 
@@ -151,7 +151,7 @@ Plan make_plan(Kind kind, std::uint64_t seed) {
     if (kind == Kind::websockets) plan.client.websocket.emplace().host = "simulated";
     plan.calm = dice.chance(0.25);
     plan.distinct = plan.calm || dice.chance(0.7);
-    plan.server.reflect_any = dice.chance(0.5);
+    plan.server.may_answer_all = dice.chance(0.5);
     plan.machine = draw_machine(dice, plan.calm);
     draw_client(dice, plan);
     draw_server(dice, plan);

@@ -445,10 +445,10 @@ private:
         std::size_t copied = 0;
         for (std::size_t i = 0; i < counts.sent; ++i) {
             const FaultDice::Plan plan = dice.next();
-            if (datagrams) dice.chance(0);  // the chance of reordering
-            dropped += plan.drop ? 1 : 0;
-            damaged += !plan.drop && plan.corrupt ? 1 : 0;
-            copied += !plan.drop && plan.dup ? 1 : 0;
+            if (datagrams) dice.draw(0);  // the chance of reordering
+            dropped += plan.is_dropped ? 1 : 0;
+            damaged += !plan.is_dropped && plan.is_corrupted ? 1 : 0;
+            copied += !plan.is_dropped && plan.is_duplicated ? 1 : 0;
         }
         const auto equal = [&](std::size_t count, std::size_t expected, const char* what) {
             require(count == expected, std::to_string(count) + " messages are " + what +

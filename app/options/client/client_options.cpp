@@ -80,15 +80,15 @@ void set_target(ClientOptions& options, const char* compare_hint) {
     CommandLine& line = options.line;
     Session::Options& session = options.run.session;
     bufio::Endpoint& endpoint = session.endpoint;
-    const bool listens = line.has("listen");
+    const bool is_listening = line.has("listen");
     std::vector<std::string> words = line.operands;
     Target target;
     if (!words.empty()) {
-        target = take_target(words, listens ? to_accept : to_connect);
+        target = take_target(words, is_listening ? to_accept : to_connect);
         line.given.push_back(target.given);
         if (!target.path.empty()) endpoint.path = target.path;
     }
-    if (!listens &&
+    if (!is_listening &&
         (words.size() == 2 || (words.size() == 1 && words[0].find(':') != std::string::npos)))
         throw UsageError(compare_hint);
     if (!words.empty()) throw UsageError("unexpected argument " + in_quotes(words[0]));
@@ -103,7 +103,7 @@ void set_target(ClientOptions& options, const char* compare_hint) {
         if (request.host.ends_with(default_port))
             request.host.erase(request.host.size() - default_port.size());
     }
-    if (!listens) return;
+    if (!is_listening) return;
     // Messages from a client answer nothing, so no reply is expected.
     session.expect = Expect::none;
     endpoint.is_passive = true;

@@ -190,10 +190,10 @@ void plan_load(LoadOptions& options) {
     options.report.load = !run.probe_interval;
     // A load sends the lines of standard input, unless that is a terminal, or an option sets
     // the length of the run, asks for generated messages, or selects a probe.
-    const bool generates = run.probe || options.wants_generated_messages() ||
-                           run.session.max_time || ::isatty(STDIN_FILENO) == 1;
+    const bool is_generated = run.probe || options.wants_generated_messages() ||
+                              run.session.max_time || ::isatty(STDIN_FILENO) == 1;
     run.from = options.reads_stdin() ? From::shared_input
-               : generates           ? From::generator
+               : is_generated        ? From::generator
                                      : From::input;
     const bool needs_one_thread = run.from != From::generator;
     if (needs_one_thread && run.threads > 1 && !options.may_reduce_threads)

@@ -28,16 +28,16 @@ void add_mask(std::optional<Regex>& to, const std::string& text) {
 void plan_run(YodelOptions& options) {
     using enum RunOptions::From;
     RunOptions& run = options.run;
-    const bool replays = options.line.has("replay");
-    const bool generates = options.line.has("generator");
+    const bool is_replay = options.line.has("replay");
+    const bool is_generated = options.line.has("generator");
     const ev::Duration interval = options.interval.value_or(std::chrono::seconds(1));
     run.fast = options.interval.has_value();
     run.window = std::nullopt;
     if (run.session.framing->takes_turns) run.window = 1;
-    run.from = replays ? recording : run.probe || generates ? generator : input;
+    run.from = is_replay ? recording : run.probe || is_generated ? generator : input;
     Reporter::Form& form = options.report.form;
-    if (options.report.hex && !replays) form = Reporter::Form::hex;
-    if (!generates) return;
+    if (options.report.hex && !is_replay) form = Reporter::Form::hex;
+    if (!is_generated) return;
     run.length = run.session.max_time;
     run.size = options.size.value_or(std::min(run.size, run.session.max_frame));
     if (interval > ev::Duration::zero()) run.pace = Pace(1, interval);

@@ -74,7 +74,7 @@ std::vector<Option> server_table(ServerOptions& to) {
         {"-f, --framing=F", "how messages are delimited (raw)",
          [&](auto& text) { server.framing = framing_value(text, true); }, "ws"},
         {"Output:"},
-        {"--json", "print JSON, one object per line", into(to.json)},
+        {"--json", "print JSON, one object per line"},
         {"-v", "log connections and reads", into(server.verbose)}};
     const std::vector<Option> injected = {
         {"Message faults:"},
@@ -93,10 +93,10 @@ std::vector<Option> server_table(ServerOptions& to) {
          "udp reset-after"},
         {"--reset-after=N", "reset after N messages", into(faults.reset_after, count_value),
          "udp"},
-        {"--half-close", "shut down the sending side", into(faults.half_close), "udp"},
-        {"--no-read", "read nothing", into(faults.no_read), "udp"},
+        {"--half-close", "shut down the sending side", into(faults.is_half_closed), "udp"},
+        {"--no-read", "read nothing", into(faults.must_not_read), "udp"},
         {"--stall-handshake", "never answer the TLS or --ws handshake",
-         into(faults.stall_handshake), "udp", "tls ws"},
+         into(faults.is_handshake_stalled), "udp", "tls ws"},
         {"--banner=TEXT", "send TEXT first; it may contain \\n \\r \\t \\0 \\\\ \\xNN",
          into(faults.banner, banner_value), "udp"}};
     return joined({general, common_options(), injected});

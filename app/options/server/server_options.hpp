@@ -19,7 +19,6 @@ struct ServerOptions {
     int family = AF_UNSPEC;
     std::vector<bufio::Endpoint> endpoints;  // at least one
     std::string port_file;
-    bool json = false;
 };
 
 // Throws UsageError.

@@ -23,8 +23,8 @@ std::string plans(const Faults& faults, std::uint64_t connection) {
     std::string all;
     for (int i = 0; i < 100; ++i) {
         const FaultDice::Plan plan = dice.next();
-        all += std::to_string(plan.drop) + std::to_string(plan.dup) +
-               std::to_string(plan.corrupt) + std::to_string(plan.place) + " " +
+        all += std::to_string(plan.is_dropped) + std::to_string(plan.is_duplicated) +
+               std::to_string(plan.is_corrupted) + std::to_string(plan.place) + " " +
                std::to_string(plan.delay.count()) + ";";
     }
     return all;
@@ -49,8 +49,8 @@ TEST_CASE("keeps the outcomes of other faults when the chance of one changes") {
     for (int i = 0; i < 100; ++i) {
         const FaultDice::Plan a = with.next();
         const FaultDice::Plan b = without.next();
-        CHECK(a.dup == b.dup);
-        CHECK(a.corrupt == b.corrupt);
+        CHECK(a.is_duplicated == b.is_duplicated);
+        CHECK(a.is_corrupted == b.is_corrupted);
         CHECK(a.place == b.place);
     }
 }

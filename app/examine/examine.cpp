@@ -1,6 +1,6 @@
 // Each check does what a person would do by hand: connect, send, expect. A function that waits
 // runs the loop, so no callback may call it. Such a function throws Stopped if the loop was
-// stopped. Functions that expect bytes throw Failed if anything else arrived.
+// stopped. Functions that expect bytes throw Failure if anything else arrived.
 //
 // A new check is a row of the table. cause_of() finds out why a server fails a check.
 
@@ -37,7 +37,7 @@ struct Cause {
     std::size_t number = 0;  // number of that check
 };
 
-struct Failed {
+struct Failure {
     std::string text = {};      // what happened instead, as a clause; empty if the check passed
     How how = How::other;       // silent if something did not arrive in time
     std::string expected = {};  // the right reply
@@ -71,7 +71,7 @@ struct Examination {
     Session::Options options = bare(target);  // for connections
     // The framing of a stream. Other transports carry bytes as messages, without frames.
     const Framing& framing = carries_stream(target) ? *target.framing : *find_framing("raw");
-    const std::string in_time = " within " + duration_text(target.reply_timeout);
+    const std::string within = " within " + duration_text(target.reply_timeout);
     // Deadline of all checks together: after the max_time of the target or, if that is unset,
     // after 15s. These 15s include neither connecting nor the lateness of this process.
     ev::Time end_at = now() + target.max_time.value_or(15s);
@@ -150,11 +150,11 @@ public:
         const auto open = [&] { return session_.state() == Session::State::open; };
         exam.wait([&] { return open() || closed(); }, exam.target.connect_timeout + 1s);
         if (!exam.target.max_time) exam.end_at += exam.now() - begun_at;
-        const bool is_timeout = !closed() || session_.end().reason == bufio::Reason::timeout;
+        const bool is_slow = !closed() || session_.end().reason == bufio::Reason::timeout;
         if (!open())
-            throw Failed{.text = closed() ? end_text(session_) : "no connection in time",
-                         .how = is_timeout ? How::silent : How::other,
-                         .status = exit_status(session_.end())};
+            throw Failure{.text = closed() ? end_text(session_) : "no connection in time",
+                          .how = is_slow ? How::silent : How::other,
+                          .status = exit_status(session_.end())};
         // Later connections need no look-up.
         exam.options.endpoint.known_addresses =
             std::make_shared<const std::vector<bufio::Address>>(1, session_.address());
@@ -205,7 +205,7 @@ public:
             const auto whole = [&] { return !received_.empty() && received().size() >= size; };
             exam_.wait([&] { return whole() || ended(); });
             const std::string_view part = received().substr(0, size > 0 ? size : reply.npos);
-            if (!whole() || part != reply) throw failure(reply, part);
+            if (!whole() || part != reply) throw wrong_reply(reply, part);
             refuse(received().substr(part.size()), reply);
             received_.pop_front();
         }
@@ -236,8 +236,8 @@ public:
         expect();
         const bool is_in_time = exam_.wait([&] { return closed(); });
         refuse(received());
-        if (!is_in_time) throw Failed{"the server did not close" + exam_.in_time, How::silent};
-        if (session_.end().reason != bufio::Reason::clean) throw Failed{end_text(session_)};
+        if (!is_in_time) throw Failure{"the server did not close" + exam_.within, How::silent};
+        if (session_.end().reason != bufio::Reason::clean) throw Failure{end_text(session_)};
     }
     // The server gets a reset unless everything that it has sent was read.
     void leave() { session_.disconnect(); }
@@ -248,12 +248,12 @@ public:
         return received_.empty() ? std::string_view() : received_.front();
     }
     // Describes a wrong or incomplete reply.
-    Failed failure(std::string_view reply, std::string_view received) const {
+    Failure wrong_reply(std::string_view reply, std::string_view received) const {
         if (closed() && exit_status(session_.end()) == connect_failed)  // only with datagrams
             return {.text = end_text(session_), .status = connect_failed};
         const std::string count =
             std::to_string(received.size()) + " of " + bytes_text(reply.size()) + " arrived";
-        Failed failed{count, How::differs, std::string(reply), std::string(received)};
+        Failure failed{count, How::differs, std::string(reply), std::string(received)};
         if (!reply.starts_with(received)) {
             failed.text = "the reply " + bad_text(compared_reply(nullptr, reply, received, {}));
         } else if (ended()) {
@@ -263,7 +263,7 @@ public:
                           "; " + count;
         } else if (is_stream() || received_.empty()) {
             failed.how = How::silent;
-            failed.text = (received.empty() ? "no reply" : count) + exam_.in_time;
+            failed.text = (received.empty() ? "no reply" : count) + exam_.within;
             const Framing& framing = exam_.framing;
             if (!received.empty() && received.size() + framing.delimiter.size() == reply.size())
                 failed.text += ", without " + framing.delimiter_name();
@@ -293,8 +293,8 @@ private:
     }
     static void refuse(std::string_view excess, std::string_view reply = {}) {
         if (excess.empty()) return;
-        throw Failed{bytes_text(excess.size()) + " more arrived than were sent", How::differs,
-                     std::string(reply), std::string(excess)};
+        throw Failure{bytes_text(excess.size()) + " more arrived than were sent", How::differs,
+                      std::string(reply), std::string(excess)};
     }
 
     Examination& exam_;
@@ -330,7 +330,7 @@ void echo_beside(Examination& exam, Client& first, const char* cause) {
     try {
         second.emplace(exam);
         second->echo("second");
-    } catch (Failed& failed) {
+    } catch (Failure& failed) {
         first.leave();
         if (second && exam.wait([&] { return !second->received().empty(); })) {
             failed.text += "; it arrived once the first client had closed";
@@ -374,8 +374,8 @@ void fragments(Examination& exam) {
         if (pong != message.npos) message.erase(pong, 7);
         return (pong != message.npos && message.ends_with("in pieces")) || client.ended();
     });
-    if (!message.ends_with("in pieces")) throw client.failure("in pieces", message);
-    if (pong == message.npos) throw Failed{"the message arrived without the pong"};
+    if (!message.ends_with("in pieces")) throw client.wrong_reply("in pieces", message);
+    if (pong == message.npos) throw Failure{"the message arrived without the pong"};
 }
 
 void slow_reader(Examination& exam) {
@@ -421,7 +421,7 @@ struct Check {
     unsigned kinds;                      // of targets
     unsigned needs;                      // abilities
     const char* name;                    // what the server does: "echoes an empty message"
-    void (*perform)(Examination& exam);  // throws Failed and Stopped
+    void (*perform)(Examination& exam);  // throws Failure and Stopped
     int visits = 0;                      // later clients, each of which must get an echo
     // The cause if the server does not answer afterwards. Empty unless the check resets a
     // connection.
@@ -483,10 +483,8 @@ constexpr Check all_checks[] = {
 
 std::vector<Check> checks_of(const Session::Options& target) {
     const Framing& framing = *target.framing;
-    unsigned kind = target.endpoint.is_udp ? udp
-                    : target.websocket     ? ws
-                    : target.tls           ? tls
-                                           : tcp;
+    unsigned kind = target.websocket ? ws : target.tls ? tls : tcp;
+    if (target.endpoint.is_udp) kind = udp;
     if (framing.has_length() && carries_stream(target)) kind |= sized;
     if (framing.replies_framed()) kind |= frames;
     if (framing.max_payload() > 70'000) kind |= longs;
@@ -526,7 +524,7 @@ Cause cause_of_values(Examination& exam) {
 }
 
 // Looks for evidence in the reply, and sends further messages. Throws as a check does.
-Cause cause_of(const Failed& failed, Examination& exam) {
+Cause cause_of(const Failure& failed, Examination& exam) {
     const std::string_view whole = exam.payload_of(failed.expected);
     const std::string_view part = exam.payload_of(failed.received);
     const auto has_foreign = [&](std::string_view payload) {
@@ -564,8 +562,8 @@ Cause cause_of(const Failed& failed, Examination& exam) {
 
 // Returns a failure without a text if the server passed. Repeats the check while it may have
 // failed only because this process was late.
-Failed perform(const Check& check, Examination& exam) {
-    Failed result;
+Failure perform(const Check& check, Examination& exam) {
+    Failure result;
     for (int i = 0; i == 0 || (i <= 5 && result.how == How::silent && exam.is_late); ++i) {
         result = {};
         exam.connections = 0;
@@ -578,7 +576,7 @@ Failed perform(const Check& check, Examination& exam) {
                 if (!check.fatal_cause.empty()) exam.sleep(100ms);
                 Client(exam).echo("hello again");
             }
-        } catch (const Failed& failed) {
+        } catch (const Failure& failed) {
             result = failed;
         }
     }
@@ -596,14 +594,14 @@ bool still_answers(const Check& echo, Examination& exam) {
 }
 
 // Finds the cause of a failure, or only the number of an earlier check with the same cause.
-Cause explain(const Failed& failed, std::size_t number, unsigned needs, Examination& exam) {
+Cause explain(const Failure& failed, std::size_t number, unsigned needs, Examination& exam) {
     for (const Cause& each : exam.causes)
         if ((each.how == failed.how || each.missing == size) && (each.missing & needs) != 0)
             return {.number = each.number};
     Cause cause = failed.cause;
     try {
         if (cause.text.empty()) cause = cause_of(failed, exam);
-    } catch (const Failed&) {
+    } catch (const Failure&) {
     }
     if (exam.is_late || exam.is_over()) cause = {};
     if (cause.text.empty()) cause.missing = needs & ~exam.abilities;
@@ -611,7 +609,7 @@ Cause explain(const Failed& failed, std::size_t number, unsigned needs, Examinat
     return cause;
 }
 
-std::string report(std::size_t number, const char* name, const Failed& failed, bool is_json) {
+std::string report(std::size_t number, const char* name, const Failure& failed, bool is_json) {
     const bool has_passed = failed.text.empty();
     const std::size_t earlier = failed.cause.number;
     const std::string& cause = failed.cause.text;
@@ -650,7 +648,7 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
         for (std::size_t number = 1; number <= checks.size() && reason.empty(); ++number) {
             const Check& check = checks[number - 1];
             options.check_begins(number, checks.size());
-            Failed failed = perform(check, exam);
+            Failure failed = perform(check, exam);
             if (failed.text.empty()) {
                 exam.abilities |= check.needs;
             } else if (number == 1 && failed.status != success) {

@@ -19,7 +19,7 @@
 
 namespace yodel {
 
-// Maximum wait for a slow reader at the end.
+// Longest wait for a slow reader when the program ends.
 inline constexpr ev::Duration max_final_drain = std::chrono::milliseconds(200);
 
 class Output {

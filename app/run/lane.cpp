@@ -22,7 +22,7 @@ constexpr unsigned messages_per_turn = 256;
 
 // Window for a server whose reply is overdue. It fills the system's buffers, which soon shows
 // whether the server reads at all.
-constexpr std::size_t overdue_window = 64 * 1024;  // messages, unless they are coalesced
+constexpr std::size_t overdue_window = 64 * 1024;  // messages; no limit if they are coalesced
 constexpr std::size_t overdue_window_bytes = 4 * 1024 * 1024;
 
 // Limit of the datagrams in flight, in bytes including the system's overhead for each. They fit

@@ -55,7 +55,6 @@ std::string hex_lines(const char* indent, std::string_view bytes, std::size_t be
 constexpr std::size_t hex_bytes = 256;
 constexpr std::size_t hex_bytes_before = 64;
 
-// Returns the times of the phases.
 std::string phases_text(const Session& session) {
     const Session::Phases& phases = session.phases();
     std::string text = "look-up " + milliseconds_number(phases.lookup) + ", connect " +

@@ -285,7 +285,7 @@ TEST_CASE("no message is missing if a signal ends the replay") {
     CHECK(outcome.counts == "1 matched");
 }
 
-TEST_CASE("the objects of a replay have their fates") {
+TEST_CASE("the objects of a replay name the fates of its messages") {
     const Replayed outcome =
         replay(recorded(three), answers("b=bX"), {.fast = true, .form = Reporter::Form::json});
     CHECK(outcome.status == 1);

@@ -312,7 +312,7 @@ TEST_CASE("a client that listens reports bad input immediately, while its peer s
     CHECK(fixture.reported.find(failure) == fixture.reported.rfind(failure));
 }
 
-TEST_CASE("a refused certificate is described, whether it is checked or its pin") {
+TEST_CASE("a certificate is described if it is refused, or if its pin is") {
     for (const char* const pin : {"", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}) {
         ClientFixture fixture;
         test::SilentTlsServer server(fixture.loop);
@@ -326,7 +326,7 @@ TEST_CASE("a refused certificate is described, whether it is checked or its pin"
     }
 }
 
-TEST_CASE("a signal closes the connections, and is the exit status") {
+TEST_CASE("a signal closes the connections, and decides the exit status") {
     ClientFixture fixture(same);
     fixture.start({.run = {.pace = per_second}});
     fixture.until([&] { return fixture.server.times.size() == 3; });

@@ -242,7 +242,8 @@ TEST_CASE_METHOD(Fixture, "overdue messages that can't be sent in time are unsen
     }
 }
 
-TEST_CASE_METHOD(Fixture, "an early end counts the messages due until then, except the last") {
+TEST_CASE_METHOD(Fixture,
+                 "an early end counts overdue messages as unsent, except the most recent") {
     send_without_replies({.churn = 10}, 20ms + tolerated_lateness);
     server.resume();
     CHECK(counts(finish()) == "1 opened, 10 sent, 10 echoed, 20 unsent, status 1");
@@ -468,7 +469,8 @@ TEST_CASE_METHOD(Fixture, "messages due during a delay are late, and sent in tur
     CHECK(results.lateness.min() == 0us);
 }
 
-TEST_CASE_METHOD(Fixture, "a suspension of the program is late, but in no round trip") {
+TEST_CASE_METHOD(Fixture,
+                 "a suspension of the program counts as lateness, but in no round trip") {
     Diary diary;
     start({.pace = per_ms, .count = 5}, &diary);
     until_echoed(2);
@@ -625,7 +627,8 @@ TEST_CASE("without replies a window limits the messages in flight") {
     }
 }
 
-TEST_CASE_METHOD(Fixture, "a server without a timely reply gets more, until it is blocked") {
+TEST_CASE_METHOD(Fixture,
+                 "a server whose replies are overdue gets more messages, until it is blocked") {
     server.mode = Mode::ignores;
     start({.window = {}, .length = 1min});
     loop.pass(6s);

@@ -19,7 +19,7 @@ const std::optional<Pace> open_loop = Pace::per_second(20'000'000);
 
 }  // namespace
 
-TEST_CASE("threads send exactly the count of messages, each connection its own") {
+TEST_CASE("threads send exactly the requested messages, each on its own connection") {
     struct Row {
         std::optional<Pace> pace;
         std::uint64_t count;

@@ -98,7 +98,7 @@ TEST_CASE("a climbing pace plans each message at the integral of its rate, to th
         REQUIRE(std::abs(1000 * t + 475 * t * t - static_cast<long double>(n)) < 1e-5L);
     }
     const Pace day = Pace::per_second(1).climbing_to(10e6, 24h);
-    CHECK(day.offset(432'000'000'043) == 24h - 20ns);  // after 0.2 messages at 10M/s: 24h
+    CHECK(day.offset(432'000'000'043) == 24h - 20ns);  // at 10M/s, 0.2 messages take 20 ns
 }
 
 TEST_CASE("the shares of a run contain each connection and each message once") {
@@ -126,7 +126,8 @@ TEST_CASE("the shares of a run contain each connection and each message once") {
     });
 }
 
-TEST_CASE("a message is due at its planned nanosecond, and the next one until it is passed") {
+TEST_CASE(
+    "a message is due at its planned nanosecond, and stays the next one until it is passed") {
     Schedule schedule({.pace = per_ms}, begin);
     for (std::uint64_t number = 0; number < 5'000; ++number) {
         const ev::Time planned = begin + number * 1ms;

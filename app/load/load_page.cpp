@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -35,6 +34,16 @@ constexpr std::size_t max_failures = 5;
 
 // Distance between two marks on the axis, in columns.
 constexpr std::size_t mark_distance = 16;
+
+// Buckets of a histogram in a cell, a quarter of an octave.
+constexpr std::size_t cell_buckets = Histogram::octave / 4;
+
+// Cells range from 1 us to 68 s. The outermost ones also count shorter and longer times.
+std::size_t cell_of(ev::Duration time) {
+    constexpr ev::Duration shortest(1023);
+    constexpr ev::Duration longest(std::int64_t{1} << 36);
+    return Histogram::index(std::clamp(time, shortest, longest)) / cell_buckets;
+}
 
 // A row of the page. If not all rows fit, those with the largest rank are omitted first.
 struct Fact {
@@ -253,24 +262,19 @@ void HeatMap::add(ev::Time now, const Histogram& slice) {
     }
     const auto needed = static_cast<std::size_t>((now - begun_at_) / width_) + 1;
     columns_.resize(std::max(columns_.size(), needed));
-    for (const Histogram::Bucket& each : slice.buckets()) {
-        const std::size_t bucket =
-            Layout::index(static_cast<std::uint64_t>(each.upper_end.count()));
-        columns_.back()[std::clamp(bucket, first_bucket, last_bucket) - first_bucket] +=
-            each.count;
-    }
+    for (const Histogram::Bucket& each : slice.buckets())
+        columns_.back()[cell_of(each.upper_end)] += each.count;
 }
 
 std::vector<HeatMap::Column> HeatMap::merged(std::size_t together) const {
     std::vector<Column> fewer((columns_.size() + together - 1) / together);
     for (std::size_t i = 0; i < columns_.size(); ++i)
-        for (std::size_t cell = 0; cell < cell_count; ++cell)
-            fewer[i / together][cell] += columns_[i][cell];
+        for (const auto& [cell, count] : columns_[i]) fewer[i / together][cell] += count;
     return fewer;
 }
 
-// Each row, except perhaps the top one, covers the same number of cells, with the filled cells
-// in the middle. Empty cells surround a small filled range, so that later changes are small.
+// Each row covers the same number of cells. The filled cells are in the middle, and empty cells
+// surround a small filled range, so that later changes are small.
 HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
     constexpr std::size_t min_cells = 14;  // more than a factor of ten
     if (empty()) return {};
@@ -278,32 +282,30 @@ HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
     while (columns_.size() > columns * together) together *= 2;
     const std::vector<Column> shown = merged(together);
     const Column all = merged(columns_.size()).front();
-    const auto some = [](std::uint64_t count) { return count > 0; };
-    const auto first =
-        static_cast<std::size_t>(std::find_if(all.begin(), all.end(), some) - all.begin());
-    const auto last =
-        static_cast<std::size_t>(all.rend() - std::find_if(all.rbegin(), all.rend(), some));
-    const std::size_t filled = last - first;
+    const std::size_t first = all.begin()->first;
+    const std::size_t filled = all.rbegin()->first + 1 - first;
     const std::size_t each = (filled + rows - 1) / rows;
     const std::size_t wanted = std::max(filled, std::min(rows * each, min_cells));
     const std::size_t count = (wanted + each - 1) / each * each;
-    const std::size_t begin = first - std::min(first, (count - filled) / 2);
+    const std::size_t begin =
+        first - std::min(first - cell_of(ev::Duration::zero()), (count - filled) / 2);
     View made{.width = width_ * static_cast<std::int64_t>(together), .rows = {}};
     for (std::size_t end = begin + count; end > begin; end -= each) {
-        if (end - each >= cell_count) continue;
-        const std::size_t top = std::min(end, cell_count);
-        Row row{ev::Duration(Layout::upper_end(first_bucket + top - 1)), {}};
+        Row& row =
+            made.rows.emplace_back(Row{Histogram::upper_end(end * cell_buckets - 1), {}});
         for (const Column& column : shown) {
-            const auto sum = [&column](std::size_t from, std::size_t to) {
-                return std::accumulate(&column[from], &column[from] + (to - from), 0.0);
-            };
-            const double share = sum(end - each, top) / std::max(sum(0, cell_count), 1.0);
-            const auto shade =
-                std::lower_bound(shade_limits.begin(), shade_limits.end(), share);
-            row.shades.push_back(share > 0 ? 1 + static_cast<int>(shade - shade_limits.begin())
-                                           : 0);
+            double in_row = 0;
+            double in_column = 0;
+            for (const auto& [cell, round_trips] : column) {
+                const auto number = static_cast<double>(round_trips);
+                in_column += number;
+                if (cell >= end - each && cell < end) in_row += number;
+            }
+            const auto shade = std::lower_bound(shade_limits.begin(), shade_limits.end(),
+                                                in_row / std::max(in_column, 1.0));
+            row.shades.push_back(in_row > 0 ? 1 + static_cast<int>(shade - shade_limits.begin())
+                                            : 0);
         }
-        made.rows.push_back(std::move(row));
     }
     return made;
 }

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace yodel {
@@ -17,7 +18,7 @@ namespace yodel {
 // Draws the round trips of a run as a heat map, with time to the right and round trips upwards
 // on a logarithmic scale. The shade of a cell is its share of the round trips in its column.
 //
-// Memory is bounded (220 KiB), because the time per column doubles when the map fills up.
+// Memory is bounded, because the time per column doubles when the map fills up.
 class HeatMap {
 public:
     static constexpr ev::Duration initial_width = std::chrono::milliseconds(250);
@@ -46,12 +47,8 @@ public:
     View view(std::size_t rows, std::size_t columns) const;
 
 private:
-    // Cells range from 1 us to 68 s. The outermost ones also count shorter and longer times.
-    using Layout = Buckets<2>;
-    static constexpr std::size_t first_bucket = Layout::index((std::uint64_t{1} << 10) - 1);
-    static constexpr std::size_t last_bucket = Layout::index(std::uint64_t{1} << 36);
-    static constexpr std::size_t cell_count = last_bucket - first_bucket + 1;
-    using Column = std::array<std::uint64_t, cell_count>;
+    // The number of round trips in each cell that has any, by the cell's index.
+    using Column = std::map<std::size_t, std::uint64_t>;
 
     std::vector<Column> merged(std::size_t together) const;
 

@@ -1,14 +1,12 @@
 #include "app/stats/histogram.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace yodel {
 
 namespace {
-
-std::uint64_t nanoseconds(ev::Duration duration) {
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0));
-}
 
 // Adds a duration several times. The sum saturates.
 void add_to(ev::Duration& sum, ev::Duration duration, std::uint64_t times) {
@@ -31,12 +29,25 @@ std::uint64_t rank_of(double percent, std::uint64_t count) {
 
 }  // namespace
 
+std::size_t Histogram::index(ev::Duration duration) {
+    const auto nanoseconds =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0));
+    const auto shift = static_cast<std::size_t>(std::bit_width(nanoseconds / (2 * octave)));
+    return shift * octave + static_cast<std::size_t>(nanoseconds >> shift);
+}
+
+ev::Duration Histogram::upper_end(std::size_t bucket) {
+    const std::size_t shift = std::max<std::size_t>(bucket / octave, 1) - 1;
+    const std::uint64_t next = (bucket - shift * octave + 1) << shift;
+    return ev::Duration(static_cast<std::int64_t>(next - 1));
+}
+
 void Histogram::record(ev::Duration duration, std::uint64_t times) {
     if (times == 0) return;
     duration = std::max(duration, ev::Duration::zero());
     min_ = count_ == 0 ? duration : std::min(min_, duration);
     max_ = std::max(max_, duration);
-    allocated_count(index(duration)) += times;
+    add_count(index(duration), times);
     count_ += times;
     add_to(sum_, duration, times);
 }
@@ -48,7 +59,7 @@ void Histogram::add(const Histogram& other) {
     count_ += other.count_;
     add_to(sum_, other.sum_, 1);
     for (std::size_t i = index(other.min_); i <= index(other.max_); ++i)
-        allocated_count(i) += other.count_in(i);
+        if (other.count_in(i) > 0) add_count(i, other.count_in(i));
 }
 
 Histogram Histogram::since(const Histogram& earlier) const {
@@ -60,7 +71,7 @@ Histogram Histogram::since(const Histogram& earlier) const {
 
 ev::Duration Histogram::mean() const {
     if (count_ == 0) return {};
-    const std::uint64_t sum = nanoseconds(sum_);
+    const auto sum = static_cast<std::uint64_t>(sum_.count());
     const std::uint64_t rest = sum % count_;
     return ev::Duration(sum / count_ + (rest >= count_ - rest ? 1 : 0));
 }
@@ -83,23 +94,10 @@ std::vector<Histogram::Bucket> Histogram::buckets() const {
     return filled;
 }
 
-std::uint64_t& Histogram::allocated_count(std::size_t bucket) {
-    const std::size_t octave = bucket / Layout::octave * Layout::octave;
-    if (counts_.empty()) first_ = octave;
-    if (octave < first_) {
-        counts_.insert(counts_.begin(), first_ - octave, 0);
-        first_ = octave;
-    }
-    if (bucket - first_ >= counts_.size()) counts_.resize(octave + Layout::octave - first_);
-    return counts_[bucket - first_];
-}
-
-std::size_t Histogram::index(ev::Duration duration) {
-    return Layout::index(nanoseconds(duration));
-}
-
-ev::Duration Histogram::upper_end(std::size_t bucket) {
-    return ev::Duration(static_cast<std::int64_t>(Layout::upper_end(bucket)));
+void Histogram::add_count(std::size_t bucket, std::uint64_t count) {
+    std::vector<std::uint64_t>& counts = octaves_[bucket / octave];
+    if (counts.empty()) counts.resize(octave);
+    counts[bucket % octave] += count;
 }
 
 // --- The last minutes.

@@ -1,7 +1,7 @@
 // A histogram of durations, modeled on HdrHistogram. The width of its buckets grows with the
 // duration. So memory is bounded (57 KiB), and the relative error of a percentile is at most
-// 1/128. Memory is allocated for the octaves from the shortest to the longest duration.
-// Recording allocates only when this range grows.
+// 1/128. Memory is allocated for each octave that contains a duration. Only the first one in an
+// octave allocates.
 //
 // The sum of two histograms equals the histogram of all their durations, bucket for bucket.
 //
@@ -11,8 +11,7 @@
 
 #include "ev/time.hpp"
 
-#include <algorithm>
-#include <bit>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -21,34 +20,17 @@
 
 namespace yodel {
 
-// The buckets of a histogram. Each octave of nanoseconds is divided into 2^steps_log buckets of
-// equal width, so the width of a bucket is at most 1/2^steps_log of the durations in it.
-template <unsigned steps_log>
-struct Buckets {
-    static constexpr std::size_t octave = std::size_t{1} << steps_log;
-    // Covers every duration, up to 2^63 - 1 ns.
-    static constexpr std::size_t count = (64 - steps_log) << steps_log;
-
-    // The lowest 2^(steps_log + 1) buckets hold one nanosecond each. Above, the number of bits
-    // in the value, and the highest steps_log + 1 of them, select the bucket.
-    static constexpr std::size_t index(std::uint64_t nanoseconds) {
-        const auto width = static_cast<unsigned>(std::bit_width(nanoseconds));
-        const unsigned shift = std::max(width, steps_log + 1) - steps_log - 1;
-        return (std::size_t{shift} << steps_log) +
-               static_cast<std::size_t>(nanoseconds >> shift);
-    }
-
-    // Returns the longest duration that the bucket holds, in nanoseconds.
-    static constexpr std::uint64_t upper_end(std::size_t bucket) {
-        if (bucket < (std::size_t{2} << steps_log)) return bucket;
-        const std::size_t shift = (bucket >> steps_log) - 1;
-        const std::uint64_t mantissa = bucket - (shift << steps_log);
-        return ((mantissa + 1) << shift) - 1;
-    }
-};
-
 class Histogram {
 public:
+    // Each octave of nanoseconds is divided into this number of buckets of equal width. The
+    // lowest two octaves of buckets hold one nanosecond each.
+    static constexpr std::size_t octave = 128;
+
+    // Returns the number of the bucket that holds the duration.
+    static std::size_t index(ev::Duration duration);
+    // Returns the longest duration that the bucket holds.
+    static ev::Duration upper_end(std::size_t bucket);
+
     struct Bucket {
         ev::Duration upper_end;  // longest duration in the bucket
         std::uint64_t count;
@@ -79,18 +61,15 @@ public:
     bool operator==(const Histogram&) const = default;
 
 private:
-    using Layout = Buckets<7>;
-
-    static std::size_t index(ev::Duration duration);
-    static ev::Duration upper_end(std::size_t bucket);
-    // Returns 0 outside the allocated range.
+    // Returns 0 outside the allocated octaves.
     std::uint64_t count_in(std::size_t bucket) const {
-        return bucket - first_ < counts_.size() ? counts_[bucket - first_] : 0;
+        const std::vector<std::uint64_t>& counts = octaves_[bucket / octave];
+        return counts.empty() ? 0 : counts[bucket % octave];
     }
-    std::uint64_t& allocated_count(std::size_t bucket);
+    void add_count(std::size_t bucket, std::uint64_t count);
 
-    std::vector<std::uint64_t> counts_;  // one per bucket; allocated in whole octaves
-    std::size_t first_ = 0;              // bucket of the first count
+    // Counts of the buckets of each octave; empty if all are 0. Covers every duration.
+    std::array<std::vector<std::uint64_t>, 57> octaves_;
     std::uint64_t count_ = 0;
     ev::Duration sum_{};
     ev::Duration min_{};

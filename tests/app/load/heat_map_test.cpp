@@ -115,7 +115,7 @@ TEST_CASE("contains round trips of every length") {
         const HeatMap::View view = map.view(rows, 10);
         CHECK(view.rows.size() <= rows);
         CHECK(view.rows.front().upper_end >= 60s);
-        CHECK(view.rows.front().upper_end < 90s);
+        CHECK(view.rows.front().upper_end < 5min);
         CHECK(view.rows.front().shades.front() > 0);
         CHECK(view.rows.back().shades.front() > 0);
         for (std::size_t i = 1; i < view.rows.size(); ++i)
@@ -129,7 +129,8 @@ TEST_CASE("puts a single round trip into the middle of the rows") {
     CHECK(shades(map.view(5, 10)) == std::vector<std::string>{"0", "0", "4", "0", "0"});
     HeatMap longest;
     longest.add(start, histogram_of(1h, 1));
-    CHECK(longest.view(5, 10).rows.front().upper_end < 90s);
+    CHECK(shades(longest.view(5, 10)) == std::vector<std::string>{"0", "0", "4", "0", "0"});
+    CHECK(longest.view(5, 10).rows.front().upper_end < 200s);
     HeatMap shortest;
     shortest.add(start, histogram_of(1ns, 1));
     CHECK(shades(shortest.view(5, 10)) == std::vector<std::string>{"0", "0", "0", "0", "4"});

@@ -26,20 +26,13 @@ std::string_view without_blanks(std::string_view text) {
 Requirement::Requirement(std::string_view clause) : clause_(without_blanks(clause)) {
     const std::string quoted = in_quotes(clause_);
     const std::string_view text = clause_;
-    const std::size_t begin = std::min(text.find_first_of("<>="), text.size());
-    std::string_view value = text.substr(begin);
-    const auto take = [&value](char sign) {
-        const bool is_found = value.starts_with(sign);
-        if (is_found) value.remove_prefix(1);
-        return is_found;
-    };
-    accepts_less_ = take('<');
-    accepts_more_ = !accepts_less_ && take('>');
-    accepts_equal_ = take('=');
-    if (!accepts_less_ && !accepts_more_ && !accepts_equal_)
+    const std::size_t begin = text.find_first_of("<>=");
+    if (begin == text.npos)
         throw UsageError(quoted +
                          " is not a requirement such as p99<5ms, lost<0.1% or rate>10k");
     const std::string_view name = without_blanks(text.substr(0, begin));
+    std::string_view value = text.substr(begin);
+    relations_ = value.substr(0, value.starts_with("<=") || value.starts_with(">=") ? 2 : 1);
     const std::optional<Figure> figure = find_figure(name);
     if (!figure) {
         std::string names = "min, mean, pN (0 < N < 100), max, rate, jitter";
@@ -50,12 +43,11 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
     }
     figure_ = *figure;
     // Blanks may separate a number from its unit.
-    value = without_blanks(value);
+    value = without_blanks(value.substr(relations_.size()));
     const std::size_t unit_begin = value.find_last_of("0123456789") + 1;
-    std::string unit(value.substr(unit_begin));
-    std::erase(unit, ' ');
-    is_percentage_ = figure_.kind == Figure::Kind::count && unit.ends_with('%');
-    const auto limit = parse_value(std::string(value.substr(0, unit_begin)) + unit);
+    unit_ = value.substr(unit_begin);
+    std::erase(unit_, ' ');
+    const auto limit = parse_value(std::string(value.substr(0, unit_begin)) + unit_);
     if (!limit)
         throw UsageError(quoted + ": " + figure_.name + " needs " +
                          operands[static_cast<std::size_t>(figure_.kind)]);
@@ -69,7 +61,7 @@ std::optional<double> Requirement::parse_value(std::string_view text) const {
         if (!duration) return std::nullopt;
         return static_cast<double>(duration->count());
     }
-    if (is_percentage_) return parse_decimal(text.substr(0, text.size() - 1));
+    if (is_percentage()) return parse_decimal(text.substr(0, text.size() - 1));
     if (figure_.kind == Figure::Kind::rate && text.ends_with("/s")) text.remove_suffix(2);
     return parse_rate(text);
 }
@@ -84,10 +76,10 @@ Requirement::Verdict Requirement::measure(const Results& results) const {
     const std::uint64_t all = whole ? whole->total_of(results).value_or(0) : 1;
     if (!value) {
         judged.failure = figure_.unmeasured_reason;
-    } else if (all == 0 && (is_percentage_ || figure_.name != "sent")) {
+    } else if (all == 0 && (is_percentage() || figure_.name != "sent")) {
         judged.failure = whole->empty_reason;
     } else {
-        if (is_percentage_) value = *value / static_cast<double>(all) * 100;
+        if (is_percentage()) value = *value / static_cast<double>(all) * 100;
         judged.measured = value_text(*value);
         if (!holds(*value)) judged.failure = "was " + judged.measured;
     }
@@ -127,15 +119,18 @@ Requirement::Verdict Requirement::judge(const RunResults& results) const {
     return judged;
 }
 
-// Writes the value with enough digits to show whether the requirement holds. The unit of a time
-// suits the limit or, if that is shorter, the value.
+// Writes the value with enough digits to show whether the requirement holds. A time has the
+// unit of the clause, unless it is below both the limit and one of this unit.
 std::string Requirement::value_text(double value) const {
-    const double least = limit_ > 0 ? std::min(value, limit_) : value;
     double unit = 1;
-    std::string suffix = is_percentage_ ? "%" : "";
+    std::string suffix = is_percentage() ? "%" : "";
     if (figure_.kind == Figure::Kind::time) {
-        unit = least >= 1e9 ? 1e9 : least > 0 && least < 1e6 ? 1e3 : 1e6;
-        suffix = unit == 1e9 ? "s" : unit == 1e6 ? "ms" : "us";
+        suffix = unit_;
+        unit = *parse_value("1" + unit_);
+        if (value < unit && (value < limit_ || limit_ == 0)) {
+            suffix = value >= 1e9 ? "s" : value > 0 && value < 1e6 ? "us" : "ms";
+            unit = *parse_value("1" + suffix);
+        }
     }
     std::string text;
     bool agrees = false;

@@ -44,18 +44,17 @@ private:
     std::optional<double> parse_value(std::string_view text) const;
     Verdict measure(const Results& results) const;
     bool holds(double value) const {
-        return (accepts_less_ && value < limit_) || (accepts_more_ && value > limit_) ||
-               (accepts_equal_ && value == limit_);
+        const char relation = value < limit_ ? '<' : value > limit_ ? '>' : '=';
+        return relations_.find(relation) != relations_.npos;
     }
+    bool is_percentage() const { return figure_.kind == Figure::Kind::count && unit_ == "%"; }
     std::string value_text(double value) const;
 
     std::string clause_;
     Figure figure_;
-    bool accepts_less_ = false;  // values below the limit
-    bool accepts_more_ = false;
-    bool accepts_equal_ = false;
-    bool is_percentage_ = false;
-    double limit_ = 0;  // limit in the figure's unit, or in percent
+    std::string relations_;  // accepted relations of a value to the limit: <, > and =
+    std::string unit_;       // of the limit, as the user wrote it
+    double limit_ = 0;       // limit in the figure's unit, or in percent
 };
 
 // Parses clauses that are separated by commas. Throws UsageError.

@@ -68,8 +68,10 @@ TEST_CASE("measures with three digits, or enough to show whether the requirement
     const RunResults results =
         test::counted("3000 sent,1234567 echoed,answered 1s,rtt 0.001234567s");
     const std::vector<std::pair<const char*, const char*>> rows = {
-        {"rate>1k", "1.23M/s"}, {"rate>1234k", "1.235M/s"}, {"rate<1235k", "1.23M/s"},
-        {"rate<1k", "1.23M/s"}, {"max<2ms", "1.23ms"},      {"max>1.234ms", "1.235ms"}};
+        {"rate>1k", "1.23M/s"},  {"rate>1234k", "1.235M/s"},     {"rate<1235k", "1.23M/s"},
+        {"rate<1k", "1.23M/s"},  {"max<2ms", "1.23ms"},          {"max>1.234ms", "1.235ms"},
+        {"max<0.1ms", "1.23ms"}, {"max<0.00002m", "0.0000206m"}, {"max<1000us", "1235us"},
+        {"max>0.1s", "1.23ms"},  {"max<1m", "1.23ms"},           {"max>=0s", "1.23ms"}};
     for (const auto& [clause, measured] : rows)
         CHECK(Requirement(clause).judge(results).measured == measured);
 }

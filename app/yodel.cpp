@@ -58,7 +58,7 @@ std::string give_up_rights(const YodelOptions& options, bool has_screen) {
     if (endpoint.is_passive && !endpoint.path.empty()) rules.removable = {endpoint.path};
     if (!log.empty()) rules.files = {log.path};
     if (has_screen && log.empty()) rules.folders = {"."};  // M-o creates a file there
-    if (has_screen && log.recording) rules.folders = {folder_of(log.path)};
+    if (has_screen && log.is_recording) rules.folders = {folder_of(log.path)};
     return enter_sandbox(rules);
 }
 
@@ -86,7 +86,7 @@ bufio::TlsContext tls_context(const YodelOptions& options) {
 void listen_in_pipe(YodelOptions& options) {
     Session::Options& session = options.run.session;
     const bool needs_messages =
-        options.report.log.recording || options.line.has("framing C json escapes");
+        options.report.log.is_recording || options.line.has("framing C json escapes");
     if (!needs_messages && session.framing->is_option()) session.framing = find_framing("raw");
     if (!options.line.has("q")) {
         if (session.endpoint.is_udp) session.answer_time = session.close_timeout;

@@ -109,7 +109,7 @@ RunClient::Options RunClient::completed(Options options) const {
         // A late greeting could be recorded as the first reply, and a replay, which waits for
         // the greeting, would fail.
         const bool is_recorded =
-            prints_recording(options.report, run) || options.report.log.recording;
+            prints_recording(options.report, run) || options.report.log.is_recording;
         if (is_recorded && session.expect == Expect::any && !session.framing->in_datagrams)
             run.greeting_wait = session.greeting_time;
     }

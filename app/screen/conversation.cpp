@@ -302,8 +302,8 @@ void ScreenClient::start_file() {
         name = local_time_text("yodel-%Y%m%d-%H%M%S.log", std::chrono::system_clock::now());
     const std::size_t dot = first.rfind('.');
     std::error_code ignored;
-    for (unsigned number = 2; options_.log.recording && std::filesystem::exists(name, ignored);
-         ++number)
+    for (unsigned number = 2;
+         options_.log.is_recording && std::filesystem::exists(name, ignored); ++number)
         name = first.substr(0, dot) + "-" + std::to_string(number) + first.substr(dot);
     try {
         open_file(name);

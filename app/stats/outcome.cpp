@@ -241,7 +241,7 @@ Trouble Outcome::decided() const {
         return {status, reason};
     };
     if (signo != 0) return {128 + signo, signal_text(signo)};
-    int status = results.ended_status;
+    int status = results.opened_failure_status;
     const bool never_opened = results.failed_status != 0 && !tolerates("failed");
     if (status <= reply_bad_or_lost && never_opened) status = results.failed_status;
     if (status > reply_bad_or_lost) return failure_with(status);
@@ -309,18 +309,15 @@ std::vector<std::string> Outcome::lines() const {
     // failures.
     add_repeated(results.unsent_sentence, results.unsent + results.warm_up.unsent);
     for (const Trouble& trouble : troubles) lines.push_back(trouble.text);
-    std::vector<std::string> held;
     std::vector<std::string> unmet;
-    for (const Requirement::Verdict& each : required) {
-        if (!each.failure.empty())
-            unmet.push_back(each.failure);
-        else if (summary_parts.summary && each.held_rate)
-            held.push_back(each.held_text());
-    }
+    for (const Requirement::Verdict& each : required)
+        if (!each.failure.empty()) unmet.push_back(each.failure);
     const bool has_no_cause = lines.empty() && unmet.empty() && signo == 0;
     if (summary_parts.summary || (has_failed && has_no_cause))
         lines.push_back(summary(results, summary_parts));
-    lines.insert(lines.end(), held.begin(), held.end());
+    for (const Requirement::Verdict& each : required)
+        if (summary_parts.summary && each.failure.empty() && each.held_rate)
+            lines.push_back(each.held_text());
     lines.insert(lines.end(), unmet.begin(), unmet.end());
     return lines;
 }
@@ -344,11 +341,11 @@ JsonObject Outcome::json() const {
     object.decimal("rate", results.rate());
     if (results.first_sent_at) {
         using std::chrono::microseconds;
-        const auto began = std::chrono::floor<microseconds>(results.began_at());
-        object.text("began", timestamp_text(began));
+        const auto began_at = std::chrono::floor<microseconds>(results.began_at());
+        object.text("began", timestamp_text(began_at));
         if (results.last_answered_at >= *results.first_sent_at)
             object.text("ended", timestamp_text(std::chrono::floor<microseconds>(
-                                     began + results.elapsed())));
+                                     began_at + results.elapsed())));
     }
     object.time("duration_us", results.elapsed());
     if (results.late_start) object.time("late_start_us", *results.late_start);

@@ -42,7 +42,7 @@ bufio::Fd open_journal(const JournalFile& file) {
         throw FileError(output_failed,
                         refusal(file) + (has_no_reader ? ": the pipe has no reader" : ""),
                         error);
-    if (file.recording && S_ISREG(status.st_mode) && status.st_size > 0)
+    if (file.is_recording && S_ISREG(status.st_mode) && status.st_size > 0)
         throw FileError(output_failed, refusal(file), EEXIST);
     return fd;
 }
@@ -63,7 +63,7 @@ struct RecordingParser {
             if (is_blank) refuse("the file is empty");
             if (!has_ended) refuse("the recording is truncated: the end object is missing");
         } catch (const JsonError& error) {
-            recording.trouble = {use.replay ? usage_error : input_failed,
+            recording.trouble = {use.is_replay ? usage_error : input_failed,
                                  recording.name + ":" + std::to_string(number) + ": " +
                                      error.what()};
         }
@@ -87,20 +87,23 @@ struct RecordingParser {
         if (!recording.framing) return parse_begin(type, object);
         if (type == "message") return parse_message(object);
         if (type == "connection") {
-            if (use.replay && !recording.events.empty())
+            if (use.is_replay && !recording.events.empty())
                 refuse("another connection begins, but only one can be replayed");
             return add_note("connected to " + object.text("address"), true);
         }
         if (type != "end") refuse("unexpected object of type \"" + type + "\"");
         has_ended = true;
-        if (use.replay && is_silent) refuse("the recording contains no messages");
+        // In a replay, only the first event can be a note.
+        const std::vector<StoredEvent>& events = recording.events;
+        const bool is_silent = events.empty() || events.back()->fate == Fate::note;
+        if (use.is_replay && is_silent) refuse("the recording contains no messages");
         end_reason = object.text_or_empty("reason");
     }
 
     // A load prints other objects before its end object, which contains the samples.
     void parse_begin(const std::string& type, const JsonValue& object) {
         if (type == "recording") return parse_header(object);
-        if (use.replay) refuse("this is not a recording (yodel --json prints one)");
+        if (use.is_replay) refuse("this is not a recording (yodel --json prints one)");
         has_ended = type == "end" && object.has("samples");
         if (has_ended)
             return parse_samples(object.get("samples", JsonValue::Kind::object, "an object"));
@@ -119,7 +122,7 @@ struct RecordingParser {
             refuse("the framing \"" + name + "\" is not supported in recordings");
         first_id = object.count("first", 1);
         const std::uint64_t connections = object.count("connections", 1);
-        if (connections != 1 && use.replay)
+        if (connections != 1 && use.is_replay)
             refuse("this is a recording of " + std::to_string(connections) +
                    " connections, but only one can be replayed");
         recording.framing = framing;
@@ -135,7 +138,7 @@ struct RecordingParser {
         const bool has_id = has_message(event->fate);
         const bool is_new = has_id && ids.insert(message.id).second;
         const bool is_late = event->fate == Fate::late;
-        if (use.replay) {
+        if (use.is_replay) {
             const Framing& framing = *recording.framing;
             const std::string suffix = " (" + framing.label() + ")";
             const std::string_view received = event->reply.payload;
@@ -175,11 +178,10 @@ struct RecordingParser {
     // Adds the fate of a message. If `adds_sending`, first adds its sending, unless it is
     // unsent.
     void add(StoredEvent event, bool adds_sending) {
-        is_silent = false;
         Event sent = *event;
         sent.fate = Fate::sent;
         sent.at = sent.message.sent_at;
-        if (use.replay && has_reply(event->fate) && event->fate != Fate::late)
+        if (use.is_replay && has_reply(event->fate) && event->fate != Fate::late)
             sent.message.expected = sent.reply.payload;
         sent.reply = {};
         if (adds_sending && event->fate != Fate::unsent) recording.events.emplace_back(sent);
@@ -193,7 +195,6 @@ struct RecordingParser {
 
     Recording& recording;
     const RecordingUse& use;
-    bool is_silent = true;  // no event of a message or a reply
     bool has_ended = false;
     std::uint64_t first_id = 1;
     std::set<std::uint64_t> ids = {};
@@ -322,25 +323,24 @@ Recording read_recording(ev::Loop& loop, const std::string& path, const Recordin
     if (S_ISREG(status.st_mode))
         recording.started = std::chrono::system_clock::from_time_t(status.st_mtime);
     std::string text;
-    std::string trouble;
-    bool has_ended = false;
+    std::optional<std::string> trouble;  // empty once the whole file has arrived
     ev::Timer timeout(loop, [&] { loop.stop(); });
     timeout.start(longest);
     const ev::Watch watch(loop, file.get(), ev::readable, [&](ev::Events) {
         char bytes[64 * 1024];
         const ssize_t count = ::read(file.get(), bytes, sizeof bytes);
         if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+        if (count == 0) trouble = "";
         if (count < 0) trouble = std::generic_category().message(errno);
         if (count > 0) text.append(bytes, static_cast<std::size_t>(count));
         if (text.size() > max_recording) trouble = "the recording is larger than 256 MiB";
-        has_ended = count <= 0;
-        if (has_ended || !trouble.empty()) loop.stop();
+        if (trouble) loop.stop();
     });
     loop.run();
-    if (!trouble.empty()) return failed(trouble);
-    if (!has_ended)
+    if (!trouble)
         return failed("no recording arrived within " + duration_text(longest) + " (--max-time)",
                       timed_out);
+    if (!trouble->empty()) return failed(*trouble);
     parse_recording(recording, text, use);
     return recording;
 }

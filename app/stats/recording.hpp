@@ -39,10 +39,10 @@ struct JournalFile {
     JournalFile(std::string name = {}) : path(std::move(name)) {}
 
     bool empty() const { return path.empty(); }
-    const char* kind() const { return recording ? "recording" : "transcript"; }
+    const char* kind() const { return is_recording ? "recording" : "transcript"; }
 
     std::string path;  // empty if there is no file
-    bool recording = path.ends_with(".json");
+    bool is_recording = path.ends_with(".json");
 };
 
 // Writes a transcript or a recording to a file, a pipe or a terminal. Writing never blocks, and
@@ -55,7 +55,7 @@ public:
     // without a reader.
     Journal(JournalFile file, const SessionOptions& options, std::uint64_t first, ev::Time now);
 
-    bool is_recording() const { return file_.recording; }
+    bool is_recording() const { return file_.is_recording; }
     // Adds an open connection to a recording.
     void add_connection(const Session& session) {
         if (is_recording()) put(connection_object(session).str() + "\n");
@@ -102,7 +102,7 @@ struct Recording {
 };
 
 struct RecordingUse {
-    bool replay = false;        // refuse what cannot be replayed, such as a second connection
+    bool is_replay = false;     // refuse what cannot be replayed, such as a second connection
     std::size_t max_frame = 0;  // maximum size of a replayed payload, in bytes
 };
 

@@ -16,10 +16,10 @@ void keep_first(Member& to, const Member& from) {
     if (to == Member()) to = from;
 }
 
-std::chrono::system_clock::time_point system_time(ev::Time time, ev::Duration utc_offset) {
+std::chrono::system_clock::time_point system_time(ev::Time time, ev::Duration clock_offset) {
     using std::chrono::system_clock;
     return system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(
-        time.time_since_epoch() + utc_offset));
+        time.time_since_epoch() + clock_offset));
 }
 
 // --- The figures.
@@ -203,14 +203,14 @@ Results::Failure& Results::failure_of(std::string_view text, int status) {
 }
 
 void Results::count_end(int status, bool was_open) {
-    keep_first(was_open ? ended_status : failed_status, status);
+    keep_first(was_open ? opened_failure_status : failed_status, status);
 }
 
 // --- Values derived from the counts.
 
 std::chrono::system_clock::time_point Results::began_at() const {
     if (!first_sent_at) return {};
-    return system_time(*first_sent_at, utc_offset);
+    return system_time(*first_sent_at, clock_offset);
 }
 
 ev::Duration Results::elapsed() const {
@@ -276,7 +276,7 @@ void Results::add(const Results& other) {
     keep_first(lost_sentence, other.lost_sentence);
     keep_first(unsent_sentence, other.unsent_sentence);
     keep_first(unverified_remark, other.unverified_remark);
-    keep_first(ended_status, other.ended_status);
+    keep_first(opened_failure_status, other.opened_failure_status);
     keep_first(failed_status, other.failed_status);
     if (other.tcp) add_tcp(*other.tcp);
     if (other.planned_rate) planned_rate = planned_rate.value_or(0) + *other.planned_rate;

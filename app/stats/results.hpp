@@ -114,13 +114,13 @@ struct Results {
     std::optional<ev::Time> first_sent_at;
     ev::Time last_answered_at{};
     // Add this offset to first_sent_at or last_answered_at to get the UTC time since 1970.
-    ev::Duration utc_offset = system_clock_offset();
+    ev::Duration clock_offset = system_clock_offset();
     // Delay of the start after the requested time; none if no start was requested.
     std::optional<ev::Duration> late_start;
 
     // Exit statuses of the first connection that failed for good after it had opened, and of
-    // the first that never opened.
-    int ended_status = 0;
+    // the first that never opened; 0 if there is no such connection.
+    int opened_failure_status = 0;
     int failed_status = 0;
 
     void add(const Event& event);

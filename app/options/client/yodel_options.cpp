@@ -91,7 +91,7 @@ YodelOptions parse_yodel_options(int argc, char* argv[]) {
                               {"yodel-load", load_table(unused)});
     if (line.has("help version")) return options;
     const JournalFile& log = options.report.log;
-    line.add_if(log.recording, {"-o " + log.path, "log", "raw"});
+    line.add_if(log.is_recording, {"-o " + log.path, "log", "raw"});
     line.add_if(options.wants_generated_messages() && !line.has("z replay"),
                 {line.written("generated"), "generator"});
     line.add_if(

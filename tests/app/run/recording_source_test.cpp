@@ -91,7 +91,7 @@ struct Replayed {
 Replayed replay(const std::string& recording, const Server::Answer& answer,
                 const Settings& settings = {}) {
     auto read = std::make_shared<Recording>();
-    parse_recording(*read, recording, {.replay = true, .max_frame = 1000});
+    parse_recording(*read, recording, {.is_replay = true, .max_frame = 1000});
     REQUIRE(read->trouble.text.empty());
     test::ClientFixture fixture(answer, settings.greeting);
     RunClient::Options options{

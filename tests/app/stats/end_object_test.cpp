@@ -18,7 +18,7 @@ std::string end_of(const RunResults& results) {
 // Returns the end object of a small result.
 std::string small_end() {
     RunResults result = test::counted("2 sent");
-    result.utc_offset = 1795431845s + 250us - start.time_since_epoch();
+    result.clock_offset = 1795431845s + 250us - start.time_since_epoch();
     test::add_echo(result, 5us, start + 1s);
     test::add_echo(result, 7us, start + 1s);
     return end_of(result);

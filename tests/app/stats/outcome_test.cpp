@@ -100,7 +100,7 @@ TEST_CASE("prefers the most specific status, and its reason") {
     results.count_failure("refused", 7, false);
     results.count_end(7, false);
     for (const int less : {reply_bad_or_lost, success}) {
-        results.ended_status = less;
+        results.opened_failure_status = less;
         decides(7, "refused");
     }
     results.count_failure("reset", 56, true);

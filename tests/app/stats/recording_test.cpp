@@ -48,7 +48,7 @@ struct Read {
 };
 Read read(const std::string& text, bool replay = true, bool timed = false) {
     Recording recording{.name = "f"};
-    parse_recording(recording, text, {.replay = replay, .max_frame = 1000});
+    parse_recording(recording, text, {.is_replay = replay, .max_frame = 1000});
     Read outcome{.events = {}, .trouble = recording.trouble.text};
     for (const StoredEvent& each : recording.events) {
         const Message& sent = each->message;
@@ -262,7 +262,7 @@ TEST_CASE("a recording may be a pipe, which is read to its end") {
     test::VirtualLoop loop;
     const std::string name = "/dev/fd/" + std::to_string(pipe.reader.get());
     const Recording recording =
-        read_recording(loop, name, {.replay = true, .max_frame = 1000}, 10s);
+        read_recording(loop, name, {.is_replay = true, .max_frame = 1000}, 10s);
     CHECK(recording.trouble.text ==
           (is_whole ? "" : name + ": no recording arrived within 10s (--max-time)"));
     CHECK(recording.trouble.status == (is_whole ? success : timed_out));
@@ -274,7 +274,7 @@ TEST_CASE("a recording may be a pipe, which is read to its end") {
 TEST_CASE("a recording that cannot be read is refused with the system's reason") {
     for (const std::string name : {"/no/such", "/"}) {
         ev::Loop loop;
-        const Recording recording = read_recording(loop, name, {.replay = true}, {});
+        const Recording recording = read_recording(loop, name, {.is_replay = true}, {});
         CHECK(recording.trouble.text ==
               name + (name == "/" ? ": Is a directory" : ": No such file or directory"));
         CHECK(recording.trouble.status == input_failed);
@@ -361,7 +361,7 @@ TEST_CASE("a transcript without a reader blocks nothing") {
 TEST_CASE("a recording contains the messages from its first one on, and its end") {
     const test::Ends ends = test::pipe_ends();
     JournalFile file(path_of(ends.writer));
-    file.recording = true;
+    file.is_recording = true;
     Journal recording(file, SessionOptions{}, 7, {});
     const Reply reply{.payload = "b"};
     const auto add = [&](std::uint64_t id) {

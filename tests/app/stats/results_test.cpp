@@ -64,7 +64,7 @@ TEST_CASE("adds up results exactly, and keeps the first sentence and status of e
     sum.add(other);
     RunResults third = part(0, 2ms);
     third.reply_problem_sentence = "third";
-    third.ended_status = third.failed_status = 28;
+    third.opened_failure_status = third.failed_status = 28;
     sum.add(third);
     CHECK(listed(sum) == "40 sent, 40 echoed, 12 attempts, 9 opened, 3 failed, "
                          "1 handshakes_full, 2 handshakes_resumed, "
@@ -84,7 +84,7 @@ TEST_CASE("adds up results exactly, and keeps the first sentence and status of e
     CHECK(text(*sum.tcp) == "500 us, 9, 1448, 10");
     CHECK(sum.late_start == ev::Duration(5ms));
     CHECK(sum.reply_problem_sentence == "other");
-    CHECK(sum.ended_status == 56);
+    CHECK(sum.opened_failure_status == 56);
     CHECK(sum.failed_status == 7);
     CHECK(sum.uses_datagrams);
     CHECK(sum.is_replay);

@@ -284,13 +284,13 @@ HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
     const Column all = merged(columns_.size()).front();
     const std::size_t first = all.begin()->first;
     const std::size_t filled = all.rbegin()->first + 1 - first;
-    const std::size_t each = (filled + rows - 1) / rows;
-    const std::size_t wanted = std::max(filled, std::min(rows * each, min_cells));
-    const std::size_t count = (wanted + each - 1) / each * each;
+    const std::size_t height = (filled + rows - 1) / rows;  // cells of a row
+    const std::size_t wanted = std::max(filled, std::min(rows * height, min_cells));
+    const std::size_t count = (wanted + height - 1) / height * height;
     const std::size_t begin =
         first - std::min(first - cell_of(ev::Duration::zero()), (count - filled) / 2);
     View made{.width = width_ * static_cast<std::int64_t>(together), .rows = {}};
-    for (std::size_t end = begin + count; end > begin; end -= each) {
+    for (std::size_t end = begin + count; end > begin; end -= height) {
         Row& row =
             made.rows.emplace_back(Row{Histogram::upper_end(end * cell_buckets - 1), {}});
         for (const Column& column : shown) {
@@ -299,7 +299,7 @@ HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
             for (const auto& [cell, round_trips] : column) {
                 const auto number = static_cast<double>(round_trips);
                 in_column += number;
-                if (cell >= end - each && cell < end) in_row += number;
+                if (cell >= end - height && cell < end) in_row += number;
             }
             const auto shade = std::lower_bound(shade_limits.begin(), shade_limits.end(),
                                                 in_row / std::max(in_column, 1.0));

@@ -54,9 +54,9 @@ RunClient::RunClient(ev::Loop& loop, Options options)
     const bool is_summarized = !is_json && !reporter_.prints_replies();
     outcome_.summary_parts = {.expects_any = session.expect == Expect::any,
                               .listens = session.listens(),
-                              .load = is_load(),
-                              .verbose = report.verbose,
-                              .summary =
+                              .is_load = is_load(),
+                              .is_verbose = report.verbose,
+                              .has_summary =
                                   !reporter_.is_probe() && (!report.quiet || is_summarized)};
     if (!has_shared_source && session.max_time) {
         limit_timer_ = ev::Timer(loop, [] {});  // checked by turn_ended()

@@ -55,7 +55,7 @@ int ScreenClient::report() {
         .results = all,
         .summary_parts = {.expects_any = session_.options().expect == Expect::any,
                           .listens = session_.options().listens(),
-                          .summary = !options_.is_quiet && (status == 0 || all.any())}};
+                          .has_summary = !options_.is_quiet && (status == 0 || all.any())}};
     if (!file_trouble_.empty()) outcome.troubles = {{output_failed, file_trouble_}};
     outcome.print();
     return outcome.status();

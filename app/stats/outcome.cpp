@@ -66,10 +66,10 @@ std::string round_trips_text(const Results& results) {
 
 std::string connections_remark(const Results& results, const SummaryParts& parts) {
     std::string text;
-    if (parts.load && results.failed > 0 && !results.is_probe)
+    if (parts.is_load && results.failed > 0 && !results.is_probe)
         text += "; " + std::to_string(results.failed) + " of " +
                 std::to_string(results.attempts) + " attempts to connect failed";
-    if (!((parts.load && parts.verbose) || results.is_probe) ||
+    if (!((parts.is_load && parts.is_verbose) || results.is_probe) ||
         results.connect_times.count() == 0)
         return text;
     text += "; connect p50/p99/max " + times_text(results.connect_times, {50, 99});
@@ -97,19 +97,20 @@ std::vector<std::string> buckets_json(const Histogram& times) {
 constexpr const char* main_statistics[] = {"min", "mean",  "p50",    "p90", "p95",
                                            "p99", "p99.9", "p99.99", "max"};
 
-// Adds the counts of connections if `of_connections`, otherwise those of messages and the
+// Adds the counts of connections if `is_of_connections`, otherwise those of messages and the
 // jitter of datagrams.
-void add_counts(JsonObject& object, const Results& results, bool of_connections) {
+void add_counts(JsonObject& object, const Results& results, bool is_of_connections) {
     for (const CountRow& row : count_rows)
-        if (row.whole->of_connections == of_connections && row.whole->total_of(results))
+        if (row.whole->is_of_connections == is_of_connections && row.whole->total_of(results))
             object.number(row.name, results.*row.count);
-    if (results.uses_datagrams && !of_connections) object.time("jitter_us", results.jitter());
+    if (results.uses_datagrams && !is_of_connections)
+        object.time("jitter_us", results.jitter());
 }
 
-void add_times(JsonObject& object, const Results& results, bool of_connections) {
+void add_times(JsonObject& object, const Results& results, bool is_of_connections) {
     for (const TimesRow& row : times_rows) {
         const Histogram& times = results.*row.times;
-        if (row.of_connections != of_connections || times.count() == 0) continue;
+        if (row.is_of_connections != is_of_connections || times.count() == 0) continue;
         JsonObject members;
         for (const char* const name : main_statistics)
             members.time(name, *statistic(times, name));
@@ -189,7 +190,7 @@ std::string summary(const RunResults& results, const SummaryParts& parts) {
     else
         text += number_if_any(results.unsolicited, "unsolicited");
     if (!parts.listens) text += datagrams_text(results);
-    if (parts.load && results.rate() > 0) text += ", " + rate_text(results.rate());
+    if (parts.is_load && results.rate() > 0) text += ", " + rate_text(results.rate());
     text += round_trips_text(results);
     // A client that sends late distorts the measurement, so the summary says by how much.
     const ev::Duration p50 = results.round_trips.percentile(50);
@@ -201,7 +202,7 @@ std::string summary(const RunResults& results, const SummaryParts& parts) {
         text += "; planned " + rate_text(*results.planned_rate) + ", reached " +
                 rate_text(results.reached_rate);
     const bool has_rtt = results.round_trips.count() > 0 && results.tcp && results.tcp->min_rtt;
-    if (parts.verbose && has_rtt && *results.tcp->min_rtt >= p50 / 10)
+    if (parts.is_verbose && has_rtt && *results.tcp->min_rtt >= p50 / 10)
         text += "; p50 " + network_share_text(p50, *results.tcp->min_rtt);
     if (results.late_start.value_or(ev::Duration::zero()) > ev::Duration::zero())
         text += "; began " + milliseconds_text(*results.late_start) + " after --start-at";
@@ -295,11 +296,11 @@ std::vector<std::string> Outcome::lines() const {
     };
     add_repeated(results.lost_sentence, results.lost + results.warm_up.lost);
     // If the run did not fail, a retry has repaired each failure with a nonzero status.
-    const bool shows_all = has_failed || summary_parts.load;
+    const bool shows_all = has_failed || summary_parts.is_load;
     std::size_t kinds = 0;
     for (std::size_t i = summary_parts.printed_failures; i < results.failures.size(); ++i) {
         const Results::Failure& failure = results.failures[i];
-        if (!shows_all && (failure.status != success || !summary_parts.summary)) continue;
+        if (!shows_all && (failure.status != success || !summary_parts.has_summary)) continue;
         if (++kinds <= max_kinds) lines.push_back(failure.text + repeats_text(failure.count));
     }
     if (kinds > max_kinds)
@@ -313,10 +314,10 @@ std::vector<std::string> Outcome::lines() const {
     for (const Requirement::Verdict& each : required)
         if (!each.failure.empty()) unmet.push_back(each.failure);
     const bool has_no_cause = lines.empty() && unmet.empty() && signo == 0;
-    if (summary_parts.summary || (has_failed && has_no_cause))
+    if (summary_parts.has_summary || (has_failed && has_no_cause))
         lines.push_back(summary(results, summary_parts));
     for (const Requirement::Verdict& each : required)
-        if (summary_parts.summary && each.failure.empty() && each.held_rate)
+        if (summary_parts.has_summary && each.failure.empty() && each.held_rate)
             lines.push_back(each.held_text());
     lines.insert(lines.end(), unmet.begin(), unmet.end());
     return lines;

@@ -17,11 +17,11 @@ namespace yodel {
 struct SummaryParts {
     bool expects_any = false;          // "answered" instead of "echoed"
     bool listens = false;              // only how many messages were sent and received
-    bool load = false;                 // include the rate and all failures
+    bool is_load = false;              // include the rate and all failures
     bool is_problem_printed = false;   // the sentence about a bad reply was printed
     std::size_t printed_failures = 0;  // how many failures were printed already
-    bool verbose = false;              // add the network's share and a load's connect times
-    bool summary = true;               // if false, only sentences about failures
+    bool is_verbose = false;           // add the network's share and a load's connect times
+    bool has_summary = true;           // if false, only sentences about failures
 };
 
 // Returns "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms",

@@ -94,7 +94,7 @@ Requirement::Verdict Requirement::measure(const Results& results) const {
 
 Requirement::Verdict Requirement::judge(const RunResults& results) const {
     const std::vector<Results>& steps = results.steps;
-    const bool has_climbed = !figure_.of_connections &&
+    const bool has_climbed = !figure_.is_of_connections &&
                              std::any_of(steps.begin(), steps.end(), [&](const Results& each) {
                                  return each.any() && figure_.value(each);
                              });
@@ -132,15 +132,13 @@ std::string Requirement::value_text(double value) const {
             unit = *parse_value("1" + suffix);
         }
     }
-    std::string text;
-    bool agrees = false;
-    for (int digits = 3; digits <= 17 && !agrees; ++digits) {
-        text = figure_.kind == Figure::Kind::rate
-                   ? rate_text(value, digits)
-                   : significant_text(value / unit, digits) + suffix;
-        agrees = holds(parse_value(text).value_or(value)) == holds(value);
+    for (int digits = 3;; ++digits) {
+        const std::string text = figure_.kind == Figure::Kind::rate
+                                     ? rate_text(value, digits)
+                                     : significant_text(value / unit, digits) + suffix;
+        const double shown = parse_value(text).value_or(value);
+        if (digits == 17 || holds(shown) == holds(value)) return text;
     }
-    return text;
 }
 
 std::vector<Requirement> parse_requirements(std::string_view text) {

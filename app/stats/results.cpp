@@ -106,10 +106,10 @@ std::optional<Figure> find_figure(std::string_view name) {
     for (const CountRow& row : count_rows)
         if (name == row.name)
             return Figure{own, Kind::count, row.whole->unmeasured_reason,
-                          row.whole->of_connections, &row};
+                          row.whole->is_of_connections, &row};
     for (const TimesRow& row : times_rows)
         if (name.starts_with(row.prefix) && statistic({}, name.substr(row.prefix.size())))
-            return Figure{own,     Kind::time, row.unmeasured_reason, row.of_connections,
+            return Figure{own,     Kind::time, row.unmeasured_reason, row.is_of_connections,
                           nullptr, &row};
     return std::nullopt;
 }

@@ -165,7 +165,7 @@ struct Whole {
     std::optional<std::uint64_t> (*total_of)(const Results&);
     const char* empty_reason;  // why the total is 0, as a clause
     const char* unmeasured_reason = "";
-    bool of_connections = false;
+    bool is_of_connections = false;
 };
 
 // A count that is a figure.
@@ -185,7 +185,7 @@ struct TimesRow {
     Histogram Results::*times;
     const char* json_key;  // of the object that contains the main statistics
     const char* unmeasured_reason;
-    bool of_connections = false;  // both JSON members are in the object `connections`
+    bool is_of_connections = false;  // both JSON members are in the object `connections`
 };
 extern const std::array<TimesRow, 4> times_rows;
 
@@ -194,7 +194,7 @@ struct Figure {
     std::string name;
     Kind kind = Kind::time;
     const char* unmeasured_reason = "";  // why there is no value, as a clause
-    bool of_connections = false;         // it can be measured only for the whole run
+    bool is_of_connections = false;      // it can be measured only for the whole run
     const CountRow* count = nullptr;     // null unless the figure is a count
     const TimesRow* times = nullptr;     // null unless the figure is a statistic of times
 

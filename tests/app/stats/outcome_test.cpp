@@ -130,14 +130,14 @@ TEST_CASE("prints the last sentences in a fixed order") {
               "5 sent, 2 echoed, 1 bad, 2 lost, 3 unsent",
               "required sent>10, was 5"};
     CHECK(outcome.lines() == all);
-    outcome.summary_parts = {.is_problem_printed = true, .summary = false};
+    outcome.summary_parts = {.is_problem_printed = true, .has_summary = false};
     all.erase(all.begin() + 5);
     all.erase(all.begin());
     CHECK(outcome.lines() == all);
 }
 
 TEST_CASE("prints a sentence for a failed run, even without a summary") {
-    const SummaryParts quiet{.summary = false};
+    const SummaryParts quiet{.has_summary = false};
     const auto quiet_lines = [&](const char* counts, const std::string& required) {
         RunResults results = counted(counts);
         results.lost_sentence = "no reply";
@@ -158,7 +158,7 @@ TEST_CASE("prints a sentence for a failed run, even without a summary") {
 TEST_CASE("reports failures that a retry has overcome for loads") {
     RunResults results = counted("1 sent,1 echoed,refused");
     CHECK(lines(results) == Lines{"1 sent, 1 echoed, 0 bad, 0 lost"});
-    CHECK(lines(results, {.load = true}).front() == "refused");
+    CHECK(lines(results, {.is_load = true}).front() == "refused");
     results.count_failure("the server did not close", 0, true);
     CHECK(lines(results) ==
           Lines{"the server did not close", "1 sent, 1 echoed, 0 bad, 0 lost"});
@@ -166,10 +166,12 @@ TEST_CASE("reports failures that a retry has overcome for loads") {
 
 TEST_CASE("limits the kinds of failures that are printed") {
     RunResults results;
-    const auto line_before_last = [&] { return *(lines(results, {.load = true}).end() - 2); };
+    const auto line_before_last = [&] {
+        return *(lines(results, {.is_load = true}).end() - 2);
+    };
     for (int i = 0; i < 10; ++i) results.count_failure("failure " + std::to_string(i), 7, true);
     CHECK(line_before_last() == "failure 9");
     for (int i = 0; i < 3; ++i) results.count_failure("more " + std::to_string(i), 7, true);
-    CHECK(lines(results, {.load = true}).size() == 12);
+    CHECK(lines(results, {.is_load = true}).size() == 12);
     CHECK(line_before_last() == "3 other kinds of failures (--json lists them all)");
 }

@@ -17,8 +17,8 @@ std::string text(const std::string& line) {
     if (has("progress")) return progress_text(results);
     return summary(results, {.expects_any = has("any"),
                              .listens = has("listens"),
-                             .load = has("load"),
-                             .verbose = has("-v")});
+                             .is_load = has("load"),
+                             .is_verbose = has("-v")});
 }
 
 // Returns the remarks after the counts and the times.
@@ -71,7 +71,7 @@ progress: 3 sent,1 duplicates,2 echo 2ms,datagrams,jitter 40000
         test::add_echo(results, time);
         results.count_opened(time, time, false, false);
     }
-    CHECK(summary(results, {.load = true, .verbose = true}) ==
+    CHECK(summary(results, {.is_load = true, .is_verbose = true}) ==
           "100 sent, 100 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max 1.0/50/95/99/100 ms; "
           "connect p50/p99/max 50/99/100 ms, handshake 50/99/100 ms");
 }

@@ -53,18 +53,18 @@ std::optional<std::size_t> difference(const Regex* mask, std::string_view a,
     const std::string_view left = comparable_text(mask, a, buffer_a);
     const std::string_view right = comparable_text(mask, b, buffer_b);
     if (left == right) return std::nullopt;
-    const std::size_t at = first_difference(left, right);
-    return mask ? mask->unmasked_offset(a, at) : at;
+    const std::size_t offset = first_difference(left, right);
+    return mask ? mask->unmasked_offset(a, offset) : offset;
 }
 
 Reply compared_reply(const Regex* mask, std::optional<std::string_view> expected,
                      std::string_view payload, std::optional<ev::Duration> round_trip) {
     if (!expected) return {payload, round_trip, false, 0};
-    const auto at = difference(mask, payload, *expected);
-    Reply reply{payload, round_trip, !at, at};
-    if (!at) return reply;
-    const std::size_t expected_at = difference(mask, *expected, payload).value_or(*at);
-    if (expected_at < expected->size()) reply.right_byte = (*expected)[expected_at];
+    const auto offset = difference(mask, payload, *expected);
+    Reply reply{payload, round_trip, !offset, offset};
+    if (!offset) return reply;
+    const std::size_t right_offset = difference(mask, *expected, payload).value_or(*offset);
+    if (right_offset < expected->size()) reply.right_byte = (*expected)[right_offset];
     return reply;
 }
 
@@ -72,8 +72,9 @@ std::string differs_text(std::optional<std::size_t> difference) {
     return difference ? "differs at byte " + std::to_string(*difference) : "does not match";
 }
 
-std::string byte_text(std::string_view bytes, std::size_t at) {
-    return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at])) : "end";
+std::string byte_text(std::string_view bytes, std::size_t offset) {
+    if (offset >= bytes.size()) return "end";
+    return format("%02x", static_cast<unsigned char>(bytes[offset]));
 }
 
 std::string bad_byte_text(const Reply& bad) {
@@ -82,11 +83,11 @@ std::string bad_byte_text(const Reply& bad) {
         const bool is_visible = byte[0] > ' ' && byte[0] <= '~';
         return is_visible ? std::string(byte) : "0x" + byte_text(byte, 0);
     };
-    const std::size_t at = std::min(*bad.difference, bad.payload.size());
+    const std::size_t offset = std::min(*bad.difference, bad.payload.size());
     const std::string_view right(bad.right_byte ? &*bad.right_byte : "",
                                  bad.right_byte ? 1 : 0);
     return "at byte " + std::to_string(*bad.difference) + " (expected " + text(right) +
-           ", got " + text(bad.payload.substr(at, 1)) + ")";
+           ", got " + text(bad.payload.substr(offset, 1)) + ")";
 }
 
 std::string bad_text(const Reply& bad) {
@@ -210,8 +211,8 @@ StoredEvent read_event(const JsonValue& object, ev::Time previous, bool is_sampl
         event.message.is_late = event.fate == Fate::late;
         event.at = event.reply.round_trip ? event.message.sent_at + *event.reply.round_trip
                                           : std::max(event.message.sent_at, previous);
-        const std::size_t at = event.reply.difference.value_or(message_bytes.size());
-        if (at < message_bytes.size()) event.reply.right_byte = message_bytes[at];
+        const std::size_t offset = event.reply.difference.value_or(message_bytes.size());
+        if (offset < message_bytes.size()) event.reply.right_byte = message_bytes[offset];
     } else {
         event.at = ev::Time(object.time("received_us"));
     }

@@ -87,7 +87,7 @@ struct Event {
     std::size_t count = 1;
     // The frames of a batch of echoes, as sent; empty if the event is about one reply.
     std::string_view frames = {};
-    bool is_unterminated = false;  // with Fate::sent, a last line without a newline
+    bool is_unterminated = false;  // with Fate::sent: a last line without a newline
 };
 
 inline Event answered_event(const Message& message, const Reply& reply) {
@@ -115,7 +115,8 @@ private:
 
 // --- Differences between replies and what is expected
 
-// Returns the size of the shorter text if the longer text begins with it.
+// Returns the offset of the first difference, or the size of the shorter text if the longer
+// text begins with it.
 std::size_t first_difference(std::string_view a, std::string_view b);
 
 // Returns the offset in `a` of the first unmasked difference, or none if there is no
@@ -131,7 +132,7 @@ Reply compared_reply(const Regex* mask, std::optional<std::string_view> expected
 std::string differs_text(std::optional<std::size_t> difference);
 
 // Returns the byte in hex, or "end" past the last byte.
-std::string byte_text(std::string_view bytes, std::size_t at);
+std::string byte_text(std::string_view bytes, std::size_t offset);
 
 // Returns "at byte 4 (expected o, got n)". The reply must have a difference.
 std::string bad_byte_text(const Reply& bad);

@@ -81,8 +81,8 @@ std::size_t Framing::max_payload() const {
 std::string Framing::header(std::string_view payload) const {
     if (prefix == 0) return std::string(head);
     std::string header(prefix, '\0');  // a framing with a length has no head
-    for (std::size_t at = is_typed ? 1 : 0; at < prefix; ++at)
-        header[at] = static_cast<char>(payload.size() >> shift(*this, at));
+    for (std::size_t i = is_typed ? 1 : 0; i < prefix; ++i)
+        header[i] = static_cast<char>(payload.size() >> shift(*this, i));
     if (is_typed && !ui::is_utf8(payload)) header[0] = 1;
     return header;
 }
@@ -112,8 +112,8 @@ std::size_t Framing::frame_size(std::string_view bytes, std::size_t searched) co
 std::optional<std::size_t> Framing::payload_size(std::string_view fragment) const {
     if (prefix == 0 || fragment.size() < prefix) return std::nullopt;
     std::size_t size = 0;
-    for (std::size_t at = is_typed ? 1 : 0; at < prefix; ++at)
-        size |= std::size_t{static_cast<unsigned char>(fragment[at])} << shift(*this, at);
+    for (std::size_t i = is_typed ? 1 : 0; i < prefix; ++i)
+        size |= std::size_t{static_cast<unsigned char>(fragment[i])} << shift(*this, i);
     return size;
 }
 
@@ -138,9 +138,6 @@ const Framing* find_framing(std::string_view name) {
         if (framing.name == name) return &framing;
     return nullptr;
 }
-
-const Framing* datagram_framing() { return find_framing("datagram"); }
-const Framing* websocket_framing() { return find_framing("websocket"); }
 
 std::string Framing::label() const {
     if (in_datagrams) return "a datagram";

@@ -115,8 +115,8 @@ struct Framing {
 const Framing* find_framing(std::string_view name);  // null for an unknown name
 // Return the framings that are not arguments of -f, but connect a session and its transport
 // (bufio/packets, app/websocket).
-const Framing* datagram_framing();
-const Framing* websocket_framing();
+inline const Framing* datagram_framing() { return find_framing("datagram"); }
+inline const Framing* websocket_framing() { return find_framing("websocket"); }
 // Returns the arguments of -f. With `can_echo`, leaves out framings that cannot echo.
 std::vector<std::string> framing_list(bool can_echo = false);
 
@@ -139,7 +139,7 @@ bool is_sendable(const Framing& framing, std::size_t max_frame, std::string_view
 // Appends the frame of the payload, which must be one piece and no longer than max_payload().
 template <class Bytes>
 void encode(const Framing& framing, std::string_view payload, Bytes& to) {
-    to.append(framing.header(payload));
+    if (framing.overhead() > framing.delimiter.size()) to.append(framing.header(payload));
     to.append(payload);
     to.append(framing.delimiter);
 }

@@ -33,7 +33,7 @@ bool differ_in_one_byte(std::string_view a, std::string_view b) {
 Ledger::Ledger(const SessionOptions& options, const LedgerLimits& limits)
     : options_(options),
       limits_(limits),
-      decoder_(framing_, datagrams() ? framing_.max_payload() : options.max_frame,
+      decoder_(framing_, uses_datagrams() ? framing_.max_payload() : options.max_frame,
                options.greeted()) {}
 
 // --- Sending.
@@ -79,7 +79,7 @@ void Ledger::record_queued(std::size_t size, std::size_t count, ev::Time planned
         entry.reply = std::make_unique<const std::string>(framing_.reply(payload(entry)));
     if (numbered())
         entry.key = number_of(payload(entry)).value_or(0);
-    else if (datagrams())
+    else if (uses_datagrams())
         entry.key = hash_of(expected(entry).value_or(""));
     in_flight_.count += count;
     in_flight_.bytes += size;
@@ -97,7 +97,7 @@ std::string_view Ledger::flush(ev::Time now) {
 }
 
 void Ledger::record_written(std::uint64_t bytes, ev::Time time) {
-    if (datagrams() || first_ > max_idle_entries) drop_answered();
+    if (uses_datagrams() || first_ > max_idle_entries) drop_answered();
     if (empty() && frames_.capacity() > max_idle_capacity) keeps_last_ = false;
     release();
     const std::uint64_t before = std::exchange(written_, start_ + bytes);
@@ -156,8 +156,8 @@ void Ledger::split_first(std::size_t i) {
     if (entries_[i].count > 1) split(i, frame(entries_[i]).find(delimiter) + delimiter.size());
 }
 
-// Returns the index of the first entry from `i` on that is not over.
-std::size_t Ledger::skip_over(std::size_t i) const {
+// Returns the index of the first entry from `i` on that is not removed.
+std::size_t Ledger::skip_removed(std::size_t i) const {
     while (i < entries_.size() && entries_[i].is_removed) ++i;
     return i;
 }
@@ -172,10 +172,10 @@ const Ledger::Entry& Ledger::take(std::size_t i) {
     sum.bytes -= taken_.size;
     equal_bytes_ = forgotten_ = 0;
     is_last_echoed_ = false;
-    keeps_last_ = framing_.replies_framed() && !datagrams();
+    keeps_last_ = framing_.replies_framed() && !uses_datagrams();
     entries_[i].is_removed = true;
-    first_ = skip_over(first_);
-    oldest_ = skip_over(std::max(oldest_, first_));
+    first_ = skip_removed(first_);
+    oldest_ = skip_removed(std::max(oldest_, first_));
     if (!empty()) return taken_;
     entries_.clear();
     first_ = oldest_ = 0;
@@ -193,13 +193,13 @@ void Ledger::release() {
     if (frames_.empty() && frames_.capacity() > max_idle_capacity) frames_.release();
 }
 
-// Drops the entries that are over, and the frames between datagrams in flight, once they take
-// most of the memory.
+// Drops the removed entries, and the frames between datagrams in flight, once they take most
+// of the memory.
 void Ledger::drop_answered() {
     constexpr std::size_t enough = 64 * 1024;
     const std::size_t size = in_flight_.bytes + late_.bytes;
     const bool drops_frames =
-        datagrams() && frames_.size() >= 2 * size + enough && all_written();
+        uses_datagrams() && frames_.size() >= 2 * size + enough && all_written();
     const bool drops_entries = first_ > std::max(max_idle_entries, entries_.size() / 2);
     if (!drops_frames && !drops_entries) return;
     std::erase_if(entries_, [](const Entry& entry) { return entry.is_removed; });
@@ -236,9 +236,10 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
         const auto place = find_number(number_of(reply));
         return place && equals(entries_[*place]) ? place : std::nullopt;
     }
-    const std::size_t key = datagrams() ? std::hash<std::string_view>()(wanted) : 0;
+    const std::size_t key = uses_datagrams() ? std::hash<std::string_view>()(wanted) : 0;
     const std::size_t count = entries_.size() - first_;
-    const std::size_t late = datagrams() ? oldest_ - first_ : 0;  // late ones are searched last
+    const std::size_t late =
+        uses_datagrams() ? oldest_ - first_ : 0;  // late ones are searched last
     for (std::size_t n = late; n < count + late; ++n) {
         const std::size_t i = first_ + (n < count ? n : n - count);
         const Entry& entry = entries_[i];
@@ -344,7 +345,8 @@ std::optional<Event> Ledger::next_framed(std::string_view& received, ev::Time re
 
 // Matches replies that equal the sent frames byte for byte, without decoding them.
 std::optional<Event> Ledger::next_echoed(std::string_view& received, ev::Time read_at) {
-    if (options_.expect != Expect::echo || datagrams() || !awaited(first_)) return std::nullopt;
+    if (options_.expect != Expect::echo || uses_datagrams() || !awaited(first_))
+        return std::nullopt;
     const Entry& oldest = entries_[first_];
     equal_bytes_ += first_difference(
         received.substr(equal_bytes_),
@@ -373,7 +375,7 @@ std::optional<Event> Ledger::next_echoed(std::string_view& received, ev::Time re
 
 // Returns none if the reply is held, or if held replies must be settled first.
 std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
-    if (datagrams()) return match_datagram(reply, read_at);
+    if (uses_datagrams()) return match_datagram(reply, read_at);
     if (!awaited(first_)) return unsolicited(reply);
     const auto place = find(reply);
     // With given replies, a reply that arrives again may answer the next message.
@@ -397,7 +399,7 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
     const Fate fate = answers_nothing ? unsolicited(reply).fate : Fate::bad;
     held_.push_back({std::string(reply), read_at, read_id_, fate});
     held_bytes_ += reply.size() + sizeof(Held);
-    if (!answers_nothing) ++answers_;
+    if (!answers_nothing) ++held_answers_;
     return std::nullopt;
 }
 
@@ -413,7 +415,8 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
     if (const auto place = find(reply)) return answer_own(*place, true);
     if (options_.expected_unsolicited && options_.expected_unsolicited(reply))
         return received_event(Fate::unsolicited, reply);
-    if (std::find(answered_.begin(), answered_.end(), hash_of(reply)) != answered_.end())
+    if (std::find(answer_hashes_.begin(), answer_hashes_.end(), hash_of(reply)) !=
+        answer_hashes_.end())
         return received_event(Fate::duplicate, reply);
     const auto number = numbered() ? number_of(reply) : 0;
     if (forgotten_key_ && number && *number <= *forgotten_key_)
@@ -447,15 +450,15 @@ std::size_t Ledger::hash_of(std::string_view reply) const {
 }
 
 void Ledger::remember_answer(std::string_view reply) {
-    if (answered_.size() < limits_.remembered) answered_.emplace_back();
-    answered_[answers_remembered_ % limits_.remembered] = hash_of(reply);
-    ++answers_remembered_;
+    if (answer_hashes_.size() < limits_.remembered) answer_hashes_.emplace_back();
+    answer_hashes_[hash_count_ % limits_.remembered] = hash_of(reply);
+    ++hash_count_;
 }
 
 // In a stream, the messages before entry `i` are late, and will not be answered. A reply that
 // was read before its message was fully written has no round trip.
 Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bool is_right) {
-    while (i > first_ && !datagrams()) take(first_);
+    while (i > first_ && !uses_datagrams()) take(first_);
     const bool is_late = i < oldest_;
     const Entry& entry = take(i);
     Reply answer{.payload = reply, .is_right = is_right};
@@ -472,9 +475,9 @@ Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bo
         else
             answer = compared_reply(options_.pattern_or_null(), expected(entry), reply,
                                     answer.round_trip);
-        if (datagrams() && expected(entry)) remember_answer(*expected(entry));
+        if (uses_datagrams() && expected(entry)) remember_answer(*expected(entry));
     }
-    if (datagrams()) {
+    if (uses_datagrams()) {
         answer.is_reordered = entry.id < last_answered_;
         last_answered_ = std::max(last_answered_, entry.id);
     }
@@ -530,8 +533,8 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
 void Ledger::settle(std::size_t end, bool loses_others) {
     const std::size_t timely = answerable_count(end);
     std::size_t late = end < oldest_ ? end - first_ : late_.count;
-    const std::size_t used = std::min(answers_, late + timely);
-    surplus_ = answers_ - used;
+    const std::size_t used = std::min(held_answers_, late + timely);
+    surplus_ = held_answers_ - used;
     is_settling_ = true;
     if (!loses_others) return;
     lost_before_ = end < entries_.size() ? entries_[end].id : last_id_ + 1;
@@ -558,7 +561,7 @@ std::size_t Ledger::answerable_count(std::size_t end) const {
 // Once there is a held reply for each message in flight, waiting longer helps only if a reply
 // may be a greeting, or may answer a late message.
 void Ledger::settle_if_decided() {
-    if (datagrams()) {
+    if (uses_datagrams()) {
         if (held_bytes_ > limits_.held_bytes || held_.size() > max_held_datagrams)
             held_.front().spare = 0;
         is_settling_ = true;
@@ -591,7 +594,7 @@ void Ledger::take_held(std::list<Held>::iterator held) {
 
 std::optional<Event> Ledger::next_resolved() {
     if (!is_settling_) return std::nullopt;
-    if (datagrams()) {
+    if (uses_datagrams()) {
         for (const Held& held : held_)
             for (std::size_t i = oldest_; held.spare == 0 && i < entries_.size(); ++i)
                 if (fits(entries_[i], held.size, held.queued)) return answer_by_held(i);
@@ -599,7 +602,7 @@ std::optional<Event> Ledger::next_resolved() {
         take_held(held_.begin());
         const std::string_view reply = settled_.payload;
         if (settled_.fate != Fate::bad) return received_event(settled_.fate, reply);
-        --answers_;
+        --held_answers_;
         if (surplus_ > 0) {
             --surplus_;
             return unsolicited(reply);
@@ -618,7 +621,7 @@ std::optional<Event> Ledger::next_resolved() {
 }
 
 bool Ledger::greeting_possible() const {
-    return !rules_out_greeting_ && answers_ > 0 && answers_ == in_flight_.count &&
+    return !rules_out_greeting_ && held_answers_ > 0 && held_answers_ == in_flight_.count &&
            late_.count == 0;
 }
 
@@ -630,7 +633,7 @@ void Ledger::rule_out_greeting() {
 // --- Lost messages.
 
 Event Ledger::expire_oldest() {
-    if (datagrams())
+    if (uses_datagrams())
         if (const auto event = answer_by_held(oldest_)) return *event;
     split_first(oldest_);
     const Entry& oldest = entries_[oldest_];
@@ -641,7 +644,7 @@ Event Ledger::expire_oldest() {
     in_flight_.bytes -= oldest.size;
     ++late_.count;
     late_.bytes += oldest.size;
-    oldest_ = skip_over(oldest_ + 1);
+    oldest_ = skip_removed(oldest_ + 1);
     while (late_.count > 1 &&
            (late_.count > limits_.remembered || late_.bytes > limits_.late_bytes)) {
         const std::size_t forgotten = forgotten_ + 1;
@@ -654,7 +657,7 @@ Event Ledger::expire_oldest() {
 
 void Ledger::lose(bool keeps_unwritten) {
     std::size_t i = entries_.size();
-    if (keeps_unwritten && !datagrams())
+    if (keeps_unwritten && !uses_datagrams())
         while (i > oldest_ && entries_[i - 1].end() > written_) --i;
     for (Held& held : held_) held.spare = 0;
     settle(i, true);

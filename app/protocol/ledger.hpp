@@ -131,7 +131,7 @@ public:
     // There must be a message in flight.
     ev::Time oldest_sent_at() const { return entries_[oldest_].sent_at; }
     // If true, the next connection could still send a queued message.
-    bool has_unwritten() const { return !datagrams() && !all_written(); }
+    bool has_unwritten() const { return !uses_datagrams() && !all_written(); }
     ev::Duration max_round_trip() const { return max_round_trip_; }
 
 private:
@@ -170,10 +170,10 @@ private:
         std::size_t bytes = 0;
     };
 
-    bool datagrams() const { return framing_.in_datagrams; }
+    bool uses_datagrams() const { return framing_.in_datagrams; }
     bool given() const { return options_.expect == Expect::given; }
     // A stream keeps the order of replies, so only datagrams need numbers.
-    bool numbered() const { return options_.numbered && datagrams(); }
+    bool numbered() const { return options_.numbered && uses_datagrams(); }
 
     std::uint64_t queued() const { return base_ + frames_.size(); }  // end of frames_
     bool empty() const { return first_ == entries_.size(); }
@@ -189,7 +189,7 @@ private:
     Message message(const Entry& entry, bool is_late) const;
     bool split(std::size_t i, std::size_t bytes);
     void split_first(std::size_t i);
-    std::size_t skip_over(std::size_t i) const;
+    std::size_t skip_removed(std::size_t i) const;
     const Entry& take(std::size_t i);
     void release();
     void drop_answered();
@@ -232,7 +232,7 @@ private:
     // From first_ on: late messages, then those in flight, each in the order of sending. Unlike
     // a std::deque, an empty vector allocates nothing.
     std::vector<Entry> entries_;
-    std::size_t first_ = 0;   // index of the first entry; those before it are over
+    std::size_t first_ = 0;   // index of the first entry; those before it are removed
     std::size_t oldest_ = 0;  // index of the oldest message in flight
     Sum in_flight_, late_;
     bufio::Buffer frames_;
@@ -256,9 +256,9 @@ private:
 
     std::list<Held> held_;
     std::size_t held_bytes_ = 0;
-    std::size_t answers_ = 0;   // held replies that may answer a message
-    bool is_settling_ = false;  // the fates of the held replies are decided; see settle()
-    std::size_t surplus_ = 0;   // while settling, the next held replies that answer nothing
+    std::size_t held_answers_ = 0;  // held replies that may answer a message
+    bool is_settling_ = false;      // the fates of the held replies are decided; see settle()
+    std::size_t surplus_ = 0;       // while settling, the next held replies that answer nothing
     std::uint64_t lost_before_ = 0;  // messages below this id are lost after the held replies
     Held settled_;                   // the held reply that was removed last
 
@@ -268,8 +268,8 @@ private:
     bool is_last_echoed_ = false;      // the message removed last was echoed
     std::uint64_t last_answered_ = 0;  // highest id of an answered message
     ev::Duration max_round_trip_{};
-    std::vector<std::size_t> answered_;  // hashes of answers, to recognize duplicate datagrams
-    std::uint64_t answers_remembered_ = 0;  // in total; answered_ contains the latest
+    std::vector<std::size_t> answer_hashes_;  // to recognize duplicate datagrams
+    std::uint64_t hash_count_ = 0;            // in total; answer_hashes_ contains the latest
 };
 
 }  // namespace yodel

@@ -70,7 +70,7 @@ TEST_CASE("after finish() late and duplicate replies are awaited for a moment") 
         {"but not beyond -q",
          R"(-q 150ms; send a; peer got a\n; peer sends a; reports right a=a
             finish; +90ms; peer sends a; reports duplicate a; +59ms; finishing; +1ms; closed clean)"},
-        {"once the replies in flight have come or are late",
+        {"once the replies in flight have arrived or are late",
          R"(send a; send b; peer got a\nb\n; finish; peer sends b; reports right b=b; +4999ms
             reports nothing; +1ms; reports late a; finishing; peer sends a
             reports right a=a in 5s late reordered; +999ms; finishing; +1ms; closed clean)"},

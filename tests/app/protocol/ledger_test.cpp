@@ -165,7 +165,7 @@ const Case cases[] = {
     {"a dropped message is lost once a later one is answered", ">a >b >c <c,", "?1 ?2 3=c"},
     {"an echo after a bad reply is no duplicate", ">z <z, >a <X,a,", "1=z 2~X@0 *a"},
     {"a reply before any message is unsolicited", "<hi, >a <a,", "+hi 1=a"},
-    {"a reply that comes again is a duplicate", ">a >b <a,a,b,", "1=a 2xa 2=b"},
+    {"a reply that arrives again is a duplicate", ">a >b <a,a,b,", "1=a 2xa 2=b"},
     {"a bad reply among right replies answers the message between them", ">a >b >c <a,X,c,",
      "1=a 2~X@0 3=c"},
     {"a reply before the first echo is unsolicited, and stale after it",
@@ -198,7 +198,7 @@ const Case cases[] = {
     {"an overdue bad reply leaves the younger late messages to later replies",
      ">a ! >b ! >c <X, . <b,c,", "!1 !2 1~X@0late 2=blate 3=c"},
     {"a corrupted reply does not answer a dropped message", ">a ! >b >c <X,c,", "!1 2~X@0 3=c"},
-    {"a reply answers no message that was sent after it came",
+    {"a reply answers no message that was sent after it arrived",
      ">a ! >b ! >c <X,Y, >d >e >f <e,", "!1 !2 2~X@0late 3~Y@0 ?4 5=e"},
     {"a message that is late and then skipped stays lost", ">a ! >b <b,", "!1 2=b"},
 
@@ -781,7 +781,7 @@ TEST_CASE("the next connection sends what was not fully written") {
     CHECK(scene.log.find('?') == std::string::npos);
 }
 
-TEST_CASE("a ledger allocates nothing while messages come and go") {
+TEST_CASE("a ledger allocates nothing while messages are sent and answered") {
     const Framing* const framing =
         GENERATE(find_framing("line"), find_framing("crlf"), find_framing("len4"), &packets);
     const SessionOptions options{.framing = framing};

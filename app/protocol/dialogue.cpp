@@ -91,7 +91,7 @@ Dialogue::Dialogue(const Framing& framing, bool is_greeted,
 // Begins one step after the other, or all together if they await no answers.
 std::string Dialogue::advance(std::string_view& received) {
     std::string output;
-    while (!failure_ && !done()) {
+    while (!failure_ && !is_done()) {
         if (awaits_answer_ && !take_answer(received)) break;
         while (!awaits_answer_ && begun_steps_ < steps_.size()) {
             output += steps_[begun_steps_++].frame;
@@ -101,7 +101,7 @@ std::string Dialogue::advance(std::string_view& received) {
     }
     // An attacker may have sent plaintext after the last answer, so that it is taken for bytes
     // that TLS protects (CVE-2011-0411).
-    if (service_ && done() && !received.empty())
+    if (service_ && is_done() && !received.empty())
         refuse("sent more plaintext after it " + answered_text());
     return output;
 }

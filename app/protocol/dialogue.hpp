@@ -40,7 +40,7 @@ public:
     // Removes answers from the front of `received`, which contains all bytes that were not yet
     // removed. Returns the bytes to send now, if there are any.
     std::string advance(std::string_view& received);
-    bool done() const { return !awaits_answer_ && begun_steps_ == steps_.size(); }
+    bool is_done() const { return !awaits_answer_ && begun_steps_ == steps_.size(); }
     const bufio::End& failure() const { return failure_; }
     bufio::End early_end() const;  // the end to report if the service closes early
 

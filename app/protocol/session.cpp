@@ -97,7 +97,7 @@ QueuedIds Session::send_reserved(std::size_t size) {
 // Reads the clock before the system accepts the messages, because a reply may arrive before the
 // call returns.
 void Session::flush() {
-    if (!connected() || dialogue_ || ledger_.flushed()) return;
+    if (!is_connected() || dialogue_ || ledger_.flushed()) return;
     const ev::Time now = loop_.read_clock();
     flushed_at_ = now;
     const bool is_overdue = now - state_began_at() > options_->greeting_time;
@@ -119,7 +119,7 @@ void Session::flush() {
 
 void Session::pause(bool is_paused) {
     if (is_paused == paused()) return;
-    if (connected()) observe();
+    if (is_connected()) observe();
     const ev::Time now = loop_.now();
     if (is_paused) {
         paused_at_ = now;
@@ -133,7 +133,7 @@ void Session::pause(bool is_paused) {
             if (*start != ev::Time{}) *start += now - std::max(*start, began_at);
         void_round_trips();
     }
-    if (!connected()) return;
+    if (!is_connected()) return;
     stream_->pause_reading(is_paused && !dialogue_);
     if (!is_paused) wake_by(loop_.now());
 }
@@ -188,7 +188,7 @@ void Session::open_stream(bufio::Fd socket, bool is_plaintext) {
     const Options& o = *options_;
     const bool listens = o.listens();
     auto transport =
-        lossy() ? bufio::make_packet_transport(std::move(socket), facts_.address, !listens)
+        is_lossy() ? bufio::make_packet_transport(std::move(socket), facts_.address, !listens)
         : is_plaintext || !o.tls ? bufio::make_plain_transport(std::move(socket))
         : listens                ? o.tls->accept(std::move(socket))
                                  : o.tls->connect(std::move(socket), o.endpoint.host);
@@ -203,7 +203,7 @@ void Session::open_stream(bufio::Fd socket, bool is_plaintext) {
     dialogue_.reset();
     if (is_plaintext)
         dialogue_ = std::make_unique<Dialogue>(*o.starttls, facts_.opening_notes);
-    else if (!o.on_connect.empty() && !lossy())
+    else if (!o.on_connect.empty() && !is_lossy())
         dialogue_ = std::make_unique<Dialogue>(*o.framing, o.starttls != nullptr, o.on_connect,
                                                facts_.opening_notes);
     stream_->pause_reading(paused() && !dialogue_);
@@ -217,7 +217,7 @@ bool Session::advance_dialogue() {
     stream_->consume(stream_->received().size() - received.size());
     End end = dialogue_->failure() ? dialogue_->failure() : stream_->end();
     if (!end) end = stream_->rejection();
-    const bool is_done = !end && dialogue_->done() && pending() == 0;
+    const bool is_done = !end && dialogue_->is_done() && pending() == 0;
     if (is_done && (!options_->starttls || stream_->tls())) {
         dialogue_.reset();
         progress_.opening_bytes = stream_->bytes_written();
@@ -240,7 +240,7 @@ bool Session::advance_dialogue() {
 // Advances the connection as far as possible now, and reports the results.
 void Session::advance() {
     read_at_ = loop_.read_clock();
-    if (!connected() || advance_connection()) settle();
+    if (!is_connected() || advance_connection()) settle();
 }
 
 // Reports the results of earlier calls, closes our side once nothing more is awaited, and sets
@@ -268,9 +268,9 @@ bool Session::advance_connection() {
     }
     if (paused()) return true;
     if (input_ended() && !on_input_ended()) return false;
-    if (!connected()) return true;
+    if (!is_connected()) return true;
     const End& end = stream_->end() ? stream_->end() : stream_->rejection();
-    if (end && lossy()) refusal_ = end;
+    if (end && is_lossy()) refusal_ = end;
     if (end) end_with(end);
     return true;
 }
@@ -285,7 +285,7 @@ bool Session::advance_handshake() {
     progress_.pinged_at = loop_.now();
     const bufio::Lifetime::Watch connection(lifetime_);
     flush();
-    if (connected()) owner_.session_changed();
+    if (is_connected()) owner_.session_changed();
     return !connection.expired();
 }
 
@@ -376,7 +376,7 @@ void Session::observe_traffic(ev::Time now) {
 
 // Notes when waits of this connection begin.
 void Session::observe() {
-    if (!connected()) return;
+    if (!is_connected()) return;
     const ev::Time now = loop_.now();
     Progress& p = progress_;
     observe_traffic(now);
@@ -399,7 +399,7 @@ void Session::observe() {
 Session::Due Session::first_due() const {
     Due first{Deadline::attempt, attempt_at_};
     if (run_ends_at_ < first.at) first = {Deadline::run, run_ends_at_};
-    if (!connected()) return first;
+    if (!is_connected()) return first;
     const auto add = [&](Deadline which, ev::Time start_at, ev::Duration limit) {
         if (start_at == ev::Time{}) return;
         const ev::Time at = start_at + std::min(limit, ev::Time::max() - start_at);
@@ -435,7 +435,7 @@ Session::Due Session::first_due() const {
 ev::Time Session::end_deadline() const {
     const ev::Duration wait = options_->close_timeout + progress_.max_pause;
     const ev::Time limit_at = entered_at_ + std::min(wait, ev::Time::max() - entered_at_);
-    if (!lossy()) return limit_at;
+    if (!is_lossy()) return limit_at;
     const ev::Time answered_at = progress_.all_answered_at;
     const ev::Time idle_at = std::max({answered_at, progress_.active_at, resumed_at_});
     if (options_->listens()) return idle_at + options_->answer_time;
@@ -456,7 +456,7 @@ void Session::wake_by(ev::Time due_at) {
 // Others that are due as well are served in the next turn.
 void Session::on_timer() {
     read_at_ = loop_.read_clock();
-    if (connected() && !advance_connection()) return;
+    if (is_connected() && !advance_connection()) return;
     const ev::Time now = loop_.now();
     observe();
     const Due due = first_due();
@@ -604,7 +604,7 @@ End Session::finished_end(End end) const {
     if (end.reason == Reason::closed_early) return clean;
     if (!stream_->output_closed()) return end;
     if (end.reason == Reason::timeout) {
-        if (options_->close_timeout == ev::Duration::zero() || lossy()) return clean;
+        if (options_->close_timeout == ev::Duration::zero() || is_lossy()) return clean;
         end.reason = Reason::unclosed;
     }
     const bool is_known = options_->expect == Expect::echo || options_->expect == Expect::given;
@@ -621,7 +621,7 @@ bool Session::got_tls_alert() const {
 // Returns true for a failure that may be temporary. Returns false after the last retry, and
 // while finishing with nothing left to send. When listening, the reason does not matter.
 bool Session::is_worth_retrying(Reason reason) const {
-    if (connected() && ledger_.refusal()) return false;
+    if (is_connected() && ledger_.refusal()) return false;
     if (options_->listens()) return options_->retries == forever && state() != State::finishing;
     if (options_->retries != forever && retries_ >= options_->retries) return false;
     if (state() == State::finishing && !ledger_.has_unwritten()) return false;

@@ -92,12 +92,13 @@ public:
     void pause(bool is_paused);
 
     State state() const { return state_; }
-    bool connected() const { return stream_ != nullptr; }  // also during the handshake
+    bool is_connected() const { return stream_ != nullptr; }  // also during the handshake
     // With datagrams, unless listening, returns true once the current socket has received
     // something. Until then end() is the refusal of the last socket, if there was a refusal,
     // and a graceful end does not replace it.
     bool is_peer_known() const {
-        return connected() && (!lossy() || options_->listens() || stream_->bytes_read() > 0);
+        return is_connected() &&
+               (!is_lossy() || options_->listens() || stream_->bytes_read() > 0);
     }
     std::string phase() const;                               // while connecting, in words
     ev::Time state_began_at() const { return entered_at_; }  // when state() began
@@ -119,7 +120,7 @@ public:
     std::size_t pending() const { return stream_ ? stream_->pending() : 0; }  // bytes to write
     // Returns true with datagrams, whose order and arrival are not certain. The peer cannot
     // slow us down, and messages beyond the capacity of the peer or the path are lost.
-    bool lossy() const { return options_->endpoint.is_udp; }
+    bool is_lossy() const { return options_->endpoint.is_udp; }
     // Facts about the current connection, or the last one. tls() is null without TLS, and
     // websocket() is null without WebSocket.
     const bufio::Address& address() const { return facts_.address; }  // the peer's
@@ -179,7 +180,7 @@ private:
 
     bool paused() const { return paused_at_.has_value(); }
     // Returns true if output waits for the peer. Datagrams wait for nobody.
-    bool has_unsent() const { return pending() > 0 && !lossy(); }
+    bool has_unsent() const { return pending() > 0 && !is_lossy(); }
     // Returns true if finish() has nothing left to wait for.
     bool may_close() const {
         return in_flight() == 0 && !paused() && (!options_->stays_open || input_ended());

@@ -220,7 +220,7 @@ private:
     }
 
     void flush() {
-        const bool connected = session_->connected();
+        const bool connected = session_->is_connected();
         call([](Session& session) { session.flush(); });
         if (connected) ledger_.flushed(now());
         unflushed_bytes_ = 0;

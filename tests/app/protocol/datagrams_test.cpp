@@ -32,7 +32,7 @@ TEST_CASE("each message is a datagram") {
     });
     SessionScript script;
     script.play("over datagrams; open");
-    CHECK(script.session->lossy());
+    CHECK(script.session->is_lossy());
     CHECK(script.session->options().framing->in_datagrams);
 }
 

@@ -26,7 +26,7 @@ struct Opening {
 
     void receive(const std::string& bytes) {
         input += bytes;
-        if (dialogue.done()) return;
+        if (dialogue.is_done()) return;
         std::string_view left = input;
         sent += dialogue.advance(left);
         input = std::string(left);
@@ -56,7 +56,7 @@ std::string outcome(const std::string& row) {
         opening.receive(received.substr(0, cut));
         opening.receive(received.substr(cut));
         const std::string failure = opening.failure();
-        CHECK(opening.dialogue.done() == failure.empty());
+        CHECK(opening.dialogue.is_done() == failure.empty());
         if (opening.service && !failure.empty())
             CHECK(opening.dialogue.failure().reason == bufio::Reason::tls);
         const std::string end = failure.empty() ? test::shown(opening.input) : failure;
@@ -145,7 +145,7 @@ TEST_CASE("STARTTLS refuses plaintext after the last answer, and too much of it 
             std::string line = more + std::string(1018, '-');
             if (name != "pop3") line += "\r\n";
             for (std::size_t i = 0; i < size; ++i) opening.receive(line);
-            CHECK_FALSE(opening.dialogue.done());
+            CHECK_FALSE(opening.dialogue.is_done());
             CHECK(opening.failure().starts_with("the server sent more than 64 KiB") ==
                   (size == 65));
         }

@@ -362,6 +362,8 @@ def verdict(run, listing, fault):
     # The C library ends a program that lacks memory for the first thread_local object of a kind.
     if run.status == -signal.SIGABRT and "failed to register TLS destructor: out of" in run.errors:
         return None
+    if run.status == 2 and fault[::2] == ("connect", "EACCES"):
+        return None  # so the system refuses a broadcast address, which is a usage error
     if run.status not in STATUSES:
         return f"dies by signal {-run.status}" if run.status < 0 else f"status {run.status}"
     if run.status == 0 and not run.complete:

@@ -310,15 +310,18 @@ std::vector<std::string> Outcome::lines() const {
     // failures.
     add_repeated(results.unsent_sentence, results.unsent + results.warm_up.unsent);
     for (const Trouble& trouble : troubles) lines.push_back(trouble.text);
+    std::vector<std::string> held;
     std::vector<std::string> unmet;
-    for (const Requirement::Verdict& each : required)
-        if (!each.failure.empty()) unmet.push_back(each.failure);
+    for (const Requirement::Verdict& each : required) {
+        if (!each.failure.empty())
+            unmet.push_back(each.failure);
+        else if (summary_parts.has_summary && each.held_rate)
+            held.push_back(each.held_text());
+    }
     const bool has_no_cause = lines.empty() && unmet.empty() && signo == 0;
     if (summary_parts.has_summary || (has_failed && has_no_cause))
         lines.push_back(summary(results, summary_parts));
-    for (const Requirement::Verdict& each : required)
-        if (summary_parts.has_summary && each.failure.empty() && each.held_rate)
-            lines.push_back(each.held_text());
+    lines.insert(lines.end(), held.begin(), held.end());
     lines.insert(lines.end(), unmet.begin(), unmet.end());
     return lines;
 }

@@ -12,8 +12,9 @@
 namespace test {
 
 // Diagnostics always write to the file that was standard error at their first use, even after a
-// redirection. Here this is a temporary file, for all tests of this program.
-[[maybe_unused]] inline const yodel::Diagnostics& errors_to_a_file =
+// redirection. Here this is a temporary file, for all tests of this program. Not inline,
+// because it must be initialized after std::cout.
+[[maybe_unused]] static const yodel::Diagnostics& errors_to_a_file =
     []() -> yodel::Diagnostics& {
     const Redirected errors(STDERR_FILENO);
     return yodel::diagnostics();

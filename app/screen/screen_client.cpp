@@ -80,7 +80,7 @@ const ui::Binding<Client> Client::table[] = {
      "close the connection without quitting"},
     {ui::keys(ui::plain(KeyCode::f9), ui::alt('o')),
      [](Client& c) { c.toggle_file(); }, "F9 M-o",
-     "start or stop a transcript file", "F9 Record"},
+     "start or stop a transcript or a recording", "F9 Record"},
     {ui::keys(ui::alt('/')), [](Client& c) { c.mode_.emplace<MessageSearch>(); }, "M-/ n N",
      "search the messages, or an opened message; next, previous match", "M-/ Find"},
     {ui::keys(ui::alt('w')), [](Client& c) { c.copy(); }, "M-w",

@@ -102,7 +102,7 @@ inline constexpr SignGroup sign_groups[] = {
       {{status_word::key_log}, "TLS secrets are being written to SSLKEYLOGFILE"}}},
     {"Statistics",
      {{glyph::block, "round trips up to this time, but longer than that of the row above"},
-      {{"░▒▓█", ".:#@"}, "this cell's share of the round trips of its column"}}},
+      {{"░▒▓█", ".:#@"}, "this cell's share of the round trips in its column"}}},
 };
 
 }  // namespace yodel

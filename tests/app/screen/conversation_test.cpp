@@ -291,11 +291,11 @@ TEST_CASE("a file that cannot be opened at the start is an error") {
 
 TEST_CASE("a recording is shown up to its damage, and then a connection begins") {
     play_each<LogScript>({
-        {"with a target", R"(recording; shows 3^ 1v 0~ 1x 1?
+        {"with a target", R"(recording; shows 3^ 1v 0~ 1x 1?; hides p50
             reports m1, m1 ok, m2, x x does not match, m3, m3 - no reply, r.json:4: the recording is truncated: the end object is missing, CONNECTED
             send a; peer echoes; reports a, a ok; shows 1^ 1v 0~ 0x 0?; quit; stops
             reports DISCONNECTED; status 0)"},
-        {"without a target", R"(recording; no target; shows 3^ 1v 0~ 1x 1?
+        {"without a target", R"(recording; no target; shows 3^ 1v 0~ 1x 1?; shows p50
             reports ... r.json:4: the recording is truncated: the end object is missing
             keys F5 F8 F9; reports REFUSED, REFUSED, REFUSED; send a; last a
             reports REFUSED; quit; stops; status 0)"},

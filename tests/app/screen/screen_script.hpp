@@ -141,6 +141,7 @@ private:
         on("width", [this](const std::string& text) {
             resize("24x" + text);
             std::raise(SIGWINCH);
+            for (int i = 0; i < 2; ++i) turn();  // the emulator had cut the old rows
             const std::string status = filled(text.substr(text.find(' ') + 1));
             check([&] { return emulator_.row(21) == status; });
         });

@@ -263,6 +263,8 @@ TEST_CASE("the window follows the tail, the user and the selection") {
          "10x3 until:10 =7|8|9 older start scroll:1 until:15 =2|3|4 below:7 selected:9 "
          "until:1000 10x4 =2|3|4|993 unselected end 10x3 =997|998|999 until:1001 oldest:3",
          10},
+        {"shows the next entry from its beginning if the entry at its top is removed",
+         "2x2 abcdefghij =gh|ij scroll:-1 =ef|gh ABCDEFGHIJ =AB|CD", 1},
         {"follows the tail until scrolled away",
          "10x3 0,1,2,3,4,5,6,7,8,9 =7|8|9 10 =8|9|10 following scroll:-1 =6|7|8 scrolled "
          "below:2 "

@@ -97,8 +97,8 @@ void Layout::put(std::string_view bytes, Style style, const Marks& marks, Wrap w
         if (is_after_emoji && cell->is_escaped && is_joiner && mark == 0) continue;
         is_after_emoji = !cell->is_escaped && is_emoji(decode(bytes, cell->begin).value);
         if (wrap == Wrap::words && wraps_at(bytes, cell->begin)) break_row();
-        if (wrap == Wrap::words && used_ == width_ && cell->text == " ")
-            ++units_;  // a blank between two rows is not shown
+        if (wrap == Wrap::words && last_width_ == width_ && cell->text == " ")
+            ++unit_count_;  // a blank between two rows is not shown
         else if (wrap != Wrap::lines || !is_newline || mark != 0)
             put(*cell, marked_style(style, mark));
         if (is_newline && cell->end < bytes.size()) break_row();
@@ -109,7 +109,7 @@ void Layout::put_hex(std::string_view bytes, Style style, const Marks& marks,
                      std::size_t begin) {
     indent_ = 0;
     for (const HexRow& row : hex_dump(bytes, static_cast<int>(width_), begin)) {
-        if (used_ > 0) break_row();
+        if (last_width_ > 0) break_row();
         const Marks columns = marked_columns(row, marks, begin);
         for (std::size_t i = 0; i < row.text.size(); ++i)
             put_unit({&row.text[i], 1}, 1, marked_style(style, columns[i]));
@@ -127,7 +127,7 @@ bool Layout::wraps_at(std::string_view text, std::size_t at) const {
     if (at > 0 && text[at - 1] != ' ') return false;
     const std::string_view word = text.substr(at, text.find(' ', at) - at);
     const auto width = static_cast<std::size_t>(display_width(word));
-    return used_ + width > width_ && width <= width_ - indent_;
+    return last_width_ + width > width_ && width <= width_ - indent_;
 }
 
 void Layout::put(const Cell& cell, Style style) {
@@ -143,17 +143,17 @@ void Layout::put(const Cell& cell, Style style) {
 }
 
 void Layout::put_unit(std::string_view text, std::size_t width, Style style) {
-    if (used_ + width > width_) break_row();
+    if (last_width_ + width > width_) break_row();
     append(rows_.back(), text, style);
-    used_ += width;
-    ++units_;
+    last_width_ += width;
+    ++unit_count_;
 }
 
 void Layout::break_row() {
     rows_.emplace_back();
-    first_units_.push_back(units_);
+    first_units_.push_back(unit_count_);
     append(rows_.back(), std::string(indent_, ' '));
-    used_ = indent_;
+    last_width_ = indent_;
 }
 
 }  // namespace ui

@@ -1,8 +1,8 @@
 // A frame is the content of the screen as a value: rows of styled text. Composing a frame
 // needs no terminal.
 //
-// All text in a frame must be visible text: literals, or text returned by functions of
-// ui/text.hpp. Widths are columns of the terminal.
+// All text in a frame must be visible text: literals, or text that ui/text.hpp made visible.
+// Widths are columns of the terminal.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace ui {
 
-// The meaning of a text. Its appearance depends on the terminal, which may lack colors.
+// The appearance of each style depends on whether the terminal shows colors.
 enum class Style {
     normal,
     dim,
@@ -20,9 +20,9 @@ enum class Style {
     good,
     bad,
     warn,
-    escaped,     // an escape that replaces unprintable bytes, in reverse video
+    escaped,     // stands for bytes that can't be shown, in reverse video
     match,       // a match of a search
-    bad_byte,    // the first bad byte of a reply
+    bad_byte,    // the first bad byte of a reply, and its counterpart in the message
     selected,    // the selected message
     status,      // the status line, drawn as a bar
     status_bad,  // parts of the status line
@@ -88,18 +88,18 @@ public:
     explicit Layout(std::size_t width) : width_(width) {}
 
     void put(const Row& spans, Wrap wrap);
-    // Adds any bytes as visible text. A newline that more bytes follow ends its row. VS15, VS16
-    // and ZWJ after an emoji are left out unless they are marked.
+    // Adds any bytes as visible text. A newline ends its row, unless it is the last byte. VS15,
+    // VS16 and ZWJ after an emoji are left out unless they are marked.
     void put(std::string_view bytes, Style style, const Marks& marks, Wrap wrap);
     // Adds a hex dump of bytes[begin, size), which begins a new row. Ends the indentation.
     // `marks` begin with the byte at `begin`.
     void put_hex(std::string_view bytes, Style style, const Marks& marks,
                  std::size_t begin = 0);
     // Indents the next rows to the current column.
-    void indent_next_rows() { indent_ = used_; }
+    void indent_next_rows() { indent_ = last_width_; }
 
-    std::vector<Row>& rows() { return rows_; }        // at least one
-    std::size_t last_width() const { return used_; }  // columns of the last row
+    std::vector<Row>& rows() { return rows_; }              // at least one
+    std::size_t last_width() const { return last_width_; }  // columns of the last row
     // Returns the row of a unit, or the last row if the unit does not exist.
     std::size_t row_of(std::size_t unit) const;
     std::size_t first_unit(std::size_t row) const { return first_units_[row]; }
@@ -111,9 +111,9 @@ private:
     void break_row();
 
     std::size_t width_;
-    std::size_t indent_ = 0;  // columns before each row but the first
-    std::size_t used_ = 0;    // columns of the last row
-    std::size_t units_ = 0;
+    std::size_t indent_ = 0;  // of the next rows, in columns
+    std::size_t last_width_ = 0;
+    std::size_t unit_count_ = 0;
     std::vector<Row> rows_ = std::vector<Row>(1);
     std::vector<std::size_t> first_units_ = {0};  // the first unit of each row
 };

@@ -43,32 +43,32 @@ enum class KeyCode {
 //     std::map<ui::Chord, Action> bindings{{ui::alt('h'), ...}, {ui::alt(KeyCode::up), ...}};
 struct Chord {
     KeyCode code = KeyCode::character;
-    char32_t code_point = 0;  // a character's code point (lower case with ctrl or alt); else 0
-    bool alt = false;         // a modifier of the key, or ESC typed before it
-    bool ctrl = false;
+    char32_t code_point = 0;  // of a character; a to z for A to Z with Ctrl or Alt
+    bool has_alt = false;     // by a modifier of the key, or by ESC before it
+    bool has_ctrl = false;
 
     auto operator<=>(const Chord&) const = default;
 };
 
 struct Key {
     Chord chord;
-    std::string text;           // the bytes that a character or a paste inserts; else empty
-    bool is_truncated = false;  // a paste exceeded the limit
+    std::string text;           // bytes of a paste or of a character without Ctrl; else empty
+    bool is_truncated = false;  // a paste exceeded KeyParser::max_paste
 
     bool operator==(const Key&) const = default;
 };
 
-// Returns the key pressed with Alt. Ignores Shift and Caps Lock for letters.
+// Adds Alt to a key. A to Z become a to z, so that Shift and Caps Lock do not matter.
 inline Key add_alt(Key key) {
     char32_t& c = key.chord.code_point;
     if (c >= U'A' && c <= U'Z') c |= 0x20;
-    key.chord.alt = true;
+    key.chord.has_alt = true;
     return key;
 }
 
 // Returns the chord without Alt, which an Esc shortly before the key also sets.
 constexpr Chord without_alt(Chord chord) {
-    chord.alt = false;
+    chord.has_alt = false;
     return chord;
 }
 
@@ -79,21 +79,21 @@ constexpr Chord alt(char32_t c) { return {KeyCode::character, c, true, false}; }
 constexpr Chord ctrl(KeyCode code) { return {code, 0, false, true}; }
 constexpr Chord ctrl(char32_t c) { return {KeyCode::character, c, false, true}; }
 
-// Keys and their action on an object. The first of several related bindings contains the help
-// for all of them.
+// Keys with the same action on an object. The first of several related bindings contains the
+// help for all of them.
 template <class Object>
 struct Binding {
     std::array<Chord, 4> chords;  // unused places are empty
     void (*action)(Object& object);
-    const char* keys = nullptr;  // shown beside the help, as "^A ^E"
+    const char* key_names = nullptr;  // shown beside the help, as "^A ^E"
     const char* help = nullptr;
-    const char* bar = nullptr;  // the entry in the key bar
+    const char* bar_text = nullptr;  // in the key bar
 };
 
 // Makes the chords of a binding.
 constexpr std::array<Chord, 4> keys(auto... chords) { return {chords...}; }
 
-// Performs the action of the key. Returns false if the key is not bound.
+// Performs the action of the first binding with this key. Returns false if there is none.
 template <class Object>
 bool perform(std::span<const Binding<Object>> bindings, const Chord& chord, Object& object) {
     for (const Binding<Object>& each : bindings) {

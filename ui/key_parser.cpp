@@ -16,8 +16,8 @@ constexpr std::string_view paste_begin = "\x1b[200~";
 constexpr std::string_view paste_end = "\x1b[201~";
 constexpr std::string_view answer_introducers =
     "]P_^X";  // after ESC, they introduce OSC, DCS, APC, PM and SOS
-// Maximum size of a sequence, in bytes. The longest answer, the content of the clipboard, has
-// at most 100,000.
+// Maximum size of a sequence, in bytes. The longest answers, with the content of the clipboard,
+// have about 100,000.
 constexpr std::size_t max_sequence = 1 << 17;
 
 struct ParsedKey {
@@ -45,8 +45,8 @@ ParsedKey parse_control(char c) {
         1, ctrl(code_point >= U'A' && code_point <= U'Z' ? code_point | 0x20 : code_point));
 }
 
-// A byte that can't be part of a UTF-8 character counts as a character, because the terminal
-// may use another encoding.
+// A byte that is not part of a UTF-8 character counts as a character, because the terminal may
+// use another encoding.
 ParsedKey parse_character(std::string_view bytes) {
     const auto is_continuation = [](char c) { return (c & '\xc0') == '\x80'; };
     if (encoded_size(bytes[0]) > bytes.size() &&
@@ -59,15 +59,15 @@ ParsedKey parse_character(std::string_view bytes) {
     return {size, Key{plain(code_point), std::string(bytes.substr(0, size)), false}};
 }
 
-// The keypad's characters: `kitty_keypad` in the order of kitty's codes from first_of_keypad
+// The keypad's characters: `kitty_keypad` in the order of kitty's codes from first_keypad_code
 // on, and `ss3_keypad` in the order of the final bytes after SS3, from `j` on.
-constexpr int first_of_keypad = 57399;
+constexpr int first_keypad_code = 57399;
 constexpr std::string_view kitty_keypad = "0123456789./*-+";
 constexpr std::string_view ss3_keypad = "*+,-./0123456789";
 
-// Finds a key by the final byte of its sequence (after CSI or SS3) and by a number. The number
-// is the parameter before `~`, kitty's key code before `u`, the Windows key code before `_`,
-// the letter after CSI [ or, if `final` is 0, the final byte itself.
+// Finds a key by the final byte of its sequence and a number: the parameter before `~`, kitty's
+// key code before `u`, the Windows key code before `_`, or the letter after CSI [. If `final`
+// is 0, the number is the final byte.
 std::optional<KeyCode> find_key(char final, int number) {
     using enum KeyCode;
     static constexpr struct {
@@ -103,11 +103,11 @@ std::optional<KeyCode> find_key(char final, int number) {
 
 std::optional<KeyCode> find_key(char final) { return find_key(0, final); }
 
-// The modifiers of a key. Caps Lock and Num Lock also have bits.
+// The bits of a modifier parameter minus 1. Num Lock's bit is ignored.
 enum Modifier { shift = 1, alt_key = 2, control = 4, other_modifiers = 8 | 16 | 32, caps = 64 };
 
 // Returns a number from parameters such as "1:2;3:4", which are two fields with two parts each.
-// Fields and parts are counted from 0. Returns 0 if the part is missing.
+// Fields and parts are counted from 0. Returns 0 if the part is missing or no number.
 int parameter(std::string_view parameters, int field, int part = 0) {
     const auto skip = [&](char separator) {
         const std::size_t end = parameters.find(separator);
@@ -121,14 +121,14 @@ int parameter(std::string_view parameters, int field, int part = 0) {
     return value;
 }
 
-// Returns the bytes that terminals send for a character key while neither kitty's protocol nor
-// modifyOtherKeys is on, or an empty string if they send none.
+// Returns the traditional bytes of a character key, without the ESC for Alt. Returns an empty
+// string if the key has none.
 std::string legacy_bytes(int code, int modifiers) {
     const bool is_letter = code >= 'a' && code <= 'z';
     if ((modifiers & other_modifiers) != 0 || code <= 0) return {};
-    if (code >= first_of_keypad &&
-        code < first_of_keypad + static_cast<int>(kitty_keypad.size()))
-        return {kitty_keypad[static_cast<std::size_t>(code - first_of_keypad)]};
+    if (code >= first_keypad_code &&
+        code < first_keypad_code + static_cast<int>(kitty_keypad.size()))
+        return {kitty_keypad[static_cast<std::size_t>(code - first_keypad_code)]};
     if (code >= 0xe000 && code < 0xf900) return {};  // private use: a key that has no character
     std::string bytes;
     if ((modifiers & control) == 0 || code < ' ' || code == 0x7f) {
@@ -151,7 +151,7 @@ ParsedKey pressed(std::size_t size, std::optional<KeyCode> code, int modifiers) 
     return pressed(size, {*code, 0, (modifiers & alt_key) != 0, (modifiers & control) != 0});
 }
 
-// Returns the key for a code of kitty's protocol or of modifyOtherKeys.
+// Returns the key for a character, or for another key code of kitty's protocol.
 ParsedKey pressed_code(std::size_t size, int code, int modifiers) {
     if (const auto found = find_key('u', code)) return pressed(size, found, modifiers);
     const std::string bytes = legacy_bytes(code, modifiers);
@@ -160,8 +160,8 @@ ParsedKey pressed_code(std::size_t size, int code, int modifiers) {
     return {size, (modifiers & alt_key) != 0 ? add_alt(key) : key};
 }
 
-// Parses CSI code:shifted:base;modifiers:event;text u. The shifted code and the text, which may
-// be several characters, depend on the keyboard layout, which only the terminal knows.
+// Parses CSI code:shifted:base;modifiers:event;text u. The text may be several characters. It
+// and the shifted code depend on the keyboard layout, which only the terminal knows.
 ParsedKey parse_kitty(std::size_t size, std::string_view parameters, int modifiers) {
     std::string text;
     for (int part = 0; parameter(parameters, 2, part) > 0; ++part)
@@ -176,7 +176,7 @@ ParsedKey parse_kitty(std::size_t size, std::string_view parameters, int modifie
 }
 
 // Parses CSI key;scan;character;down;state;count _ of Windows' win32-input-mode. The character
-// contains the effect of Ctrl, and AltGr is Alt with Ctrl.
+// is already the one with Ctrl, and AltGr is Alt with Ctrl.
 ParsedKey parse_windows(std::size_t size, std::string_view parameters) {
     constexpr int alt_bits = 1 | 2;
     constexpr int control_bits = 4 | 8;
@@ -194,19 +194,19 @@ ParsedKey parse_windows(std::size_t size, std::string_view parameters) {
 bool is_within(char c, char first, char last) { return c >= first && c <= last; }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; }
 
-// Skips the three bytes of the position in an old mouse report. Skips none if one of them is a
-// control character, or if some are missing and no more bytes will follow.
+// Skips the last three bytes of an old mouse report: button, column and row. Skips none if one
+// of them is a control character, or if some are missing and no more bytes will follow.
 ParsedKey skip_mouse(std::string_view bytes, std::size_t at, bool is_whole) {
-    const std::string_view position = bytes.substr(at, 3);
-    if (std::any_of(position.begin(), position.end(), is_control)) return {at};
-    if (position.size() < 3) return is_whole ? ParsedKey{at} : incomplete;
+    const std::string_view report = bytes.substr(at, 3);
+    if (std::any_of(report.begin(), report.end(), is_control)) return {at};
+    if (report.size() < 3) return is_whole ? ParsedKey{at} : incomplete;
     return {at + 3};
 }
 
 struct Sequence {
     std::size_t size = 0;              // bytes used; 0 if incomplete
     std::string_view parameters = {};  // before the final byte
-    char final = '\0';                 // '\0' if the sequence is no key
+    char final = '\0';                 // '\0' unless the sequence may be a key
 };
 
 // Reads CSI or SS3, parameters, intermediates and a final byte (ECMA-48, 5.4). After CSI and a
@@ -233,7 +233,7 @@ Sequence read_sequence(std::string_view bytes) {
     return {at + 1, parameters, bytes[at]};
 }
 
-// The Linux console's function keys: CSI [ and a letter.
+// Parses a function key of the Linux console: CSI [ and a letter.
 ParsedKey parse_console(std::string_view bytes) {
     if (bytes.size() == 3) return incomplete;
     if (is_control(bytes[3])) return {3};
@@ -265,7 +265,7 @@ ParsedKey parse_csi(std::string_view bytes, bool is_whole) {
     }
 }
 
-// Konsole sends the modifiers as the last parameter.
+// In Konsole, the modifiers are the last parameter, and may be the only one.
 ParsedKey parse_ss3(std::string_view bytes) {
     const auto [size, parameters, final] = read_sequence(bytes);
     const int field = parameters.find(';') == parameters.npos ? 0 : 1;
@@ -304,8 +304,8 @@ ParsedKey parse_escape(std::string_view bytes, bool is_whole, bool is_after_esc)
     return {parsed.size + 1, add_alt(*std::move(parsed.key))};
 }
 
-// Returns the key at the beginning of `bytes`. With `is_whole`, no more bytes will follow. With
-// `is_after_esc`, an ESC precedes the bytes.
+// Parses the key or sequence at the beginning of `bytes`. With `is_whole`, no more bytes will
+// follow. With `is_after_esc`, an ESC precedes the bytes.
 ParsedKey parse(std::string_view bytes, bool is_whole, bool is_after_esc) {
     const char first = bytes[0];
     if (first == esc) return parse_escape(bytes, is_whole, is_after_esc);

@@ -30,8 +30,9 @@ std::string_view pasted_text(const Key& key) {
 std::string literal_text(const Key& key) {
     switch (key.chord.code) {
     case KeyCode::character:
-        return key.chord.ctrl ? std::string(1, static_cast<char>(key.chord.code_point & 0x1f))
-                              : key.text;
+        return key.chord.has_ctrl
+                   ? std::string(1, static_cast<char>(key.chord.code_point & 0x1f))
+                   : key.text;
     case KeyCode::enter: return "\r";
     case KeyCode::newline: return "\n";
     case KeyCode::tab: return "\t";
@@ -138,7 +139,7 @@ void LineEditor::replace(std::size_t begin, std::size_t end, std::string_view ne
     if (cursor_ > 0) cursor_ = next_cell(text_, previous_cell(text_, cursor_));
 }
 
-// Typing is one change until a new word begins.
+// Text typed by consecutive keys is one change until a new word begins.
 void LineEditor::type(std::string_view bytes) {
     last_action_ = Action::type;
     const std::size_t at = cursor_;
@@ -161,12 +162,12 @@ void LineEditor::undo() {
     cursor_ = change.begin + change.removed_text.size();
 }
 
-// Consecutive kills become one text for ^Y. A kill of no text does not count.
+// Consecutive kills become one text for ^Y. A kill of no text ends the series.
 void LineEditor::kill(std::size_t begin, std::size_t end) {
     if (begin == end) return;
     last_action_ = Action::kill;
     if (previous_action_ != Action::kill || killed_texts_.empty()) {
-        if (killed_texts_.size() == max_killed) killed_texts_.pop_back();
+        if (killed_texts_.size() == max_killed_texts) killed_texts_.pop_back();
         killed_texts_.emplace_front();
     }
     std::string& killed_text = killed_texts_.front();
@@ -181,7 +182,8 @@ void LineEditor::yank(std::size_t begin) {
     if (!killed_texts_.empty()) replace(begin, cursor_, killed_texts_.front());
 }
 
-// Replaces the yanked text with the text killed before it, and the oldest text with the newest.
+// Replaces the yanked text, if the last key yanked, with the text killed before it. Replaces
+// the oldest text with the newest.
 void LineEditor::yank_older() {
     if (previous_action_ != Action::yank || killed_texts_.empty()) return;
     std::rotate(killed_texts_.begin(), killed_texts_.begin() + 1, killed_texts_.end());
@@ -196,7 +198,7 @@ std::size_t LineEditor::word_left(bool (*is_part)(char), std::size_t at) const {
     return previous_cell(text_, at + 1);  // the beginning of the cell around `at`
 }
 
-// Returns the end of the word at or after `from`.
+// Returns the end of the word at or after `from`, or of the text if no word follows.
 std::size_t LineEditor::word_right(std::size_t from) const {
     std::size_t at = from;
     while (at < text_.size() && !is_word_character(text_[at])) ++at;
@@ -211,7 +213,8 @@ void LineEditor::transpose() {
     swap_parts(previous_cell(text_, middle), middle, middle, next_cell(text_, middle));
 }
 
-// Swaps the words around the cursor, or the last two if no word follows it.
+// Swaps the word at or after the cursor with the word before it. If no word follows the cursor,
+// swaps the last two.
 void LineEditor::transpose_words() {
     std::size_t end = word_right(cursor_);
     if (end == text_.size()) end = word_right(word_left(is_word_character, end));
@@ -220,7 +223,8 @@ void LineEditor::transpose_words() {
     swap_parts(begin, word_right(begin), middle, end);
 }
 
-// Exchanges [a, a_end) and [b, b_end). Does nothing if one of them is empty or they overlap.
+// Exchanges [a, a_end) and [b, b_end). Does nothing if one of them is empty, or if the first
+// does not end before the second begins.
 void LineEditor::swap_parts(std::size_t a, std::size_t a_end, std::size_t b,
                             std::size_t b_end) {
     if (a == a_end || b == b_end || a_end > b) return;
@@ -262,8 +266,8 @@ int LineEditor::columns_to_cursor(int width) const {
 // If the cursor or the text just before it is not visible, scrolls so that the cursor is in the
 // middle of the row. So typing does not scroll at every key.
 void LineEditor::scroll_to_cursor(int width) {
-    if (width_ != width) first_visible_ = 0;  // a wider row may show more
-    width_ = width;
+    if (last_width_ != width) first_visible_ = 0;  // a wider row may show more
+    last_width_ = width;
     const bool shows_text_before = first_visible_ < cursor_ || first_visible_ == 0;
     if (shows_text_before && columns_to_cursor(width) < width) return;
     first_visible_ = cursor_;

@@ -1,7 +1,7 @@
-// An editor for the input line, with readline's keys. The cursor moves by graphemes.
+// An editor for the input line, with keys of readline. It draws nothing and reads nothing.
 //
-// The text may contain any bytes. Unprintable bytes are shown as an escape (ui/text.hpp),
-// which is edited as one cell. The editor draws nothing and reads nothing.
+// The text may contain any bytes. Unprintable bytes are shown as an escape. The cursor moves by
+// cells: a grapheme or an escape (ui/text.hpp).
 #pragma once
 
 #include "ui/frame.hpp"
@@ -20,14 +20,14 @@ namespace ui {
 
 class LineEditor {
 public:
-    // Edits the line if the key is bound or types text, else returns false. Pass every key to
-    // the editor first, because after ^V it inserts any key as text, and ^D deletes unless the
-    // line is empty. It handles M-Enter, but Enter only after ^V. A paste is one edit; a
-    // newline at its end is dropped. ^_ undoes the last change, up to 1000 times; M-r undoes
-    // all changes since set().
+    // Handles the key if it is bound or types text, else returns false. Pass a key to the
+    // editor before other bindings, because it may be text after ^V, and ^D deletes unless the
+    // line is empty. M-Enter is bound, but Enter only has an effect after ^V. A paste is one
+    // change; a newline at its end is dropped. ^_ undoes the last change, up to 1000 times. M-r
+    // undoes all changes since set().
     bool press(const Key& key);
 
-    // True after ^V: the editor inserts the next key as text, even if it is bound.
+    // True after ^V: the next key inserts its character, if it has one, even if it is bound.
     bool next_is_literal() const { return next_is_literal_; }
 
     void insert(std::string_view bytes);
@@ -42,12 +42,12 @@ public:
     // cursor and some text before it visible.
     struct View {
         Row row;
-        int cursor = 0;  // column, less than `width` unless that is 0
+        int cursor = 0;  // column, less than a positive `width`
     };
     View view(int width);
 
-    // The keys of press(), in the order for a help page. Self-explanatory keys (text keys,
-    // arrows, Backspace, Delete) and M-Enter, whose effect depends on the caller, have no help.
+    // The keys of press() that do not type text, in the order for a help page. M-Enter has no
+    // help here, because its meaning depends on the caller.
     static const std::span<const Binding<LineEditor>> bindings;
 
 private:
@@ -79,9 +79,9 @@ private:
     std::string original_text_;      // the text passed to set()
     std::size_t cursor_ = 0;         // at the beginning of a cell or the end of the text
     std::size_t first_visible_ = 0;  // offset of the first visible byte
-    int width_ = 0;                  // width of the last view()
+    int last_width_ = 0;             // of view()
     static constexpr std::size_t max_changes = 1000;
-    static constexpr std::size_t max_killed = 10;
+    static constexpr std::size_t max_killed_texts = 10;
 
     std::vector<Change> changes_;             // oldest first
     std::deque<std::string> killed_texts_;    // newest first

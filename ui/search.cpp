@@ -11,8 +11,8 @@ namespace ui {
 
 namespace {
 
-// Converts ASCII without the C library, for speed: one key press may search megabytes. The
-// lower case of ASCII is the same in all locales.
+// Converts ASCII without the C library, for speed: one key press may search megabytes. It is
+// also converted alike in all locales.
 char32_t lower_case(char32_t value) {
     if (value >= 0x80) return static_cast<char32_t>(::towlower(static_cast<wint_t>(value)));
     return value >= 'A' && value <= 'Z' ? value - 'A' + 'a' : value;
@@ -89,7 +89,8 @@ bool HistorySearch::press(const Key& key) {
     } else if (key.chord == plain(KeyCode::backspace)) {
         query_.erase(previous_cell(query_, query_.size()));
         search(end);
-    } else if (key.chord.code == KeyCode::character && !key.chord.alt && !key.chord.ctrl) {
+    } else if (key.chord.code == KeyCode::character && !key.chord.has_alt &&
+               !key.chord.has_ctrl) {
         query_ += key.text;
         search(match_index_ == end ? end : match_index_ + 1);
     } else {

@@ -1,4 +1,4 @@
-// Searching a text, and the history of lines, without reading keys or drawing.
+// Searches texts and the history of lines. Reads no keys and draws nothing.
 #pragma once
 
 #include "ui/key.hpp"
@@ -59,17 +59,16 @@ private:
 };
 
 // The incremental search of ^R. Text narrows the search, Backspace widens it, and ^R moves to
-// an older match. Case matters as in a Needle. Create a search when ^R is pressed, pass every
-// key to press(), and show query(), match() and has_failed() until it ends.
+// an older match. Case matters as in a Needle. Pass every key to press(), and show query(),
+// match() and has_failed() until it returns false.
 class HistorySearch {
 public:
     // The history must outlive the search and must not change during it.
     explicit HistorySearch(const History& history)
         : history_(history), match_index_(history.lines().size()) {}
 
-    // Handles a key. Returns false if the key ends the search. For Escape and ^G, the caller
-    // then cancels the search. For any other key, the caller puts match() into the editor and
-    // handles the key.
+    // Returns false if the key ends the search. The caller then decides, by the key, whether to
+    // use match(), and whether the key also has its usual effect.
     bool press(const Key& key);
 
     const std::string& query() const { return query_; }

@@ -1,4 +1,4 @@
-// Lists the features beyond POSIX that this room uses. Only this file checks the operating
+// Lists features that only some systems have. In this room, only this file checks the operating
 // system; other files check for a feature. memfd_create() is used only on systems on which it
 // was tested. YODEL_PORTABLE disables it, so that a build on Linux tests the code for other
 // systems.

@@ -35,9 +35,8 @@ termios usable_settings() {
     return terminal_settings();
 }
 
-// The appearance of a style. Only the terminal's own colors and reverse video are used, so that
-// a light background is as readable as a dark one. For the same reason warnings are magenta:
-// yellow is hardly visible on white.
+// The appearance of a style. No style chooses a background, so that a light one is as readable
+// as a dark one. For the same reason warnings are magenta: yellow is hardly visible on white.
 struct Look {
     attr_t monochrome;
     attr_t attributes = monochrome;  // with colors
@@ -61,7 +60,7 @@ constexpr Look looks[] = {
     {A_REVERSE | A_BOLD, A_REVERSE, COLOR_MAGENTA},
 };
 
-[[noreturn]] void fail(const char* what) {
+[[noreturn]] void throw_errno(const char* what) {
     throw std::system_error(errno, std::generic_category(), what);
 }
 
@@ -73,8 +72,8 @@ std::FILE* open_writer(int descriptor) {
     return file;
 }
 
-// Returns an unnamed file, in memory if the system supports it, or null on failure.
-std::FILE* open_memory() {
+// The file is in memory if the system supports it. Returns null on failure.
+std::FILE* open_unnamed_file() {
 #if UI_HAS_MEMFD
     if (std::FILE* const memory = open_writer(::memfd_create("screen", MFD_CLOEXEC)))
         return memory;
@@ -153,16 +152,16 @@ Terminal::Output::~Output() {
 }
 
 // Starts curses on the terminal itself, because curses reads its speed and its settings. Then
-// redirects the output to a file in memory before any other step can fail, because curses has
-// already begun to write.
+// redirects the output of curses to the unnamed file before any other step can fail,
+// because curses has already begun to write.
 Terminal::Terminal(const termios& found_settings)
     : found_settings_(found_settings), screen_(nullptr, ::delscreen) {
     crash_restore_.emplace(output_.fd, found_settings_, "");
     const TerminalGuard guard(found_settings_);
-    const File memory(open_memory(), std::fclose);
-    if (!memory) fail("cannot create the drawing buffer");
+    const File unnamed_file(open_unnamed_file(), std::fclose);
+    if (!unnamed_file) throw_errno("cannot create the drawing buffer");
     drawing_.reset(open_writer(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)));
-    if (!drawing_) fail("cannot open the terminal");
+    if (!drawing_) throw_errno("cannot open the terminal");
     screen_.reset(::newterm(nullptr, drawing_.get(), stdin));
     if (!screen_) throw std::runtime_error("curses cannot use this terminal");
     ::raw();
@@ -170,8 +169,8 @@ Terminal::Terminal(const termios& found_settings)
     ::nonl();
     ::typeahead(-1);  // curses must not look at the input, which it never reads
     const int drawing_fd = ::fileno(drawing_.get());
-    if (::dup2(::fileno(memory.get()), drawing_fd) < 0)
-        fail("cannot create the drawing buffer");
+    if (::dup2(::fileno(unnamed_file.get()), drawing_fd) < 0)
+        throw_errno("cannot create the drawing buffer");
     ::fcntl(drawing_fd, F_SETFD, FD_CLOEXEC);
     drawing_settings_ = terminal_settings();
     has_colors_ = start_colors();
@@ -199,7 +198,7 @@ std::optional<Key> Terminal::read_key() {
     }
 }
 
-// Checks FIONREAD first, because the descriptor is in blocking mode and read() could block.
+// Checks FIONREAD first, because read() may block: the descriptor's flags are not changed.
 bool Terminal::read_bytes() {
     int available = 0;
     if (::ioctl(STDIN_FILENO, FIONREAD, &available) != 0) is_gone_ = errno != EINTR;

@@ -4,11 +4,11 @@
 // return the terminal to its original state. The caller must install its own signal handlers
 // before construction.
 //
-// The flags of the descriptors are never changed, because other processes share them. A stalled
-// terminal (stopped, or on a dead line) never blocks the program: output waits in memory. There
-// is at most one Terminal at a time, used by one thread.
+// The flags of the standard descriptors never change, because other processes share them. If a
+// terminal is stalled (stopped, or on a dead line), its output waits in memory. There is at
+// most one Terminal at a time, used by one thread.
 //
-// Curses would block on a stalled terminal. So it draws into a file in memory, from which this
+// Curses would block on a stalled terminal. So it draws into an unnamed file, from which this
 // class takes the bytes.
 #pragma once
 
@@ -34,7 +34,7 @@ namespace ui {
 class Terminal {
 public:
     // Takes the terminal over. Throws std::runtime_error, with the text of terminal_trouble()
-    // if there is any. Draws in color if the terminal can, unless NO_COLOR is set.
+    // if there is any. Uses colors if the terminal has usable ones and NO_COLOR is not set.
     Terminal();
     ~Terminal();
     Terminal(const Terminal&) = delete;
@@ -43,18 +43,18 @@ public:
     // is buffered here.
     std::optional<Key> read_key();
 
-    // Returns a delay if the rest of the input, such as an ESC, is a key or begins a sequence.
+    // Returns a delay if the rest of the input, such as ESC, may be a key or begin a sequence.
     // The delay is ESCDELAY in milliseconds, at most 1000, or else 25 ms. If no input arrives
     // within the delay, call expire_key(); read_key() then returns the key.
     std::optional<std::chrono::milliseconds> key_timeout() const;
     void expire_key() { parser_.expire(); }
 
-    // True if the terminal hung up or refused the settings for reading keys. Then no more keys
-    // arrive, and after a hang-up the terminal stays readable forever.
+    // True if the terminal hung up, could not be read, or refused its new settings. Then no
+    // more keys arrive, and after a hang-up the terminal stays readable forever.
     bool is_gone() const { return is_gone_; }
 
-    // Draws a frame; writes only the differences from the last frame. Does nothing while the
-    // terminal is restored, or while it has not yet accepted the last frame.
+    // Draws a frame; writes only the differences from the last frame, except after redraw().
+    // Does nothing while the terminal is restored, gone, or has not accepted earlier output.
     void draw(const Frame& frame);
 
     // Continues to write pending output. Returns true if none is left.
@@ -70,13 +70,13 @@ public:
     // Makes the next draw() write the whole screen, on which another program may have written.
     void redraw();
 
-    // Reads the terminal's size; call it after SIGWINCH. A size of 0 counts as 24 rows or 80
-    // columns. Rows and columns beyond 1000 are not used.
+    // Reads the terminal's size and calls redraw(); call it after SIGWINCH. A size of 0 counts
+    // as 24 rows or 80 columns. Rows and columns beyond 1000 are not used.
     void resize();
     Size size() const { return size_; }
 
-    // Gives the terminal back. Waits less than half a second for a stalled terminal, and then
-    // discards the remaining output. May be called at any time.
+    // Gives the terminal back. Waits less than half a second in all for a stalled terminal, and
+    // discards output that it does not accept. May be called at any time.
     void restore();
 
     // Takes the terminal over again, reads its size, and makes the next draw() write the whole
@@ -85,8 +85,9 @@ public:
     // terminal from the background; call take_over() again when the group is continued.
     bool take_over();
 
-    // Restores the terminal, and stops the process group as ^Z does if there is a shell to
-    // continue it. SIGCONT arrives even if the group was not stopped; call take_over() then.
+    // Restores the terminal, and stops the process group as ^Z does. The group is not stopped
+    // if no shell could continue it, or if SIGTSTP is ignored. SIGCONT arrives in any case;
+    // call take_over() then.
     void suspend();
 
 private:

@@ -20,8 +20,8 @@ unsigned char byte_at(std::string_view bytes, std::size_t at) {
     return static_cast<unsigned char>(bytes[at]);
 }
 
-// True for invisible characters that change how other text is shown: Unicode's format
-// controls, line separators, fillers and selectors.
+// True for Unicode's invisible characters: format controls, line separators, fillers and
+// selectors.
 bool is_format_character(char32_t c) {
     static constexpr struct {
         char32_t first, last;
@@ -95,7 +95,7 @@ Cell read_cell(std::string_view bytes, std::size_t at, bool has_utf8) {
 constexpr CodePoint not_utf8{0, 0};
 
 // Returns the number of leading ASCII bytes, rounded down to whole blocks.
-std::size_t ascii_blocks(std::string_view bytes) {
+std::size_t ascii_prefix_size(std::string_view bytes) {
     std::uint64_t block[2];
     std::size_t at = 0;
     for (; bytes.size() - at >= sizeof block; at += sizeof block) {
@@ -248,7 +248,7 @@ void append_utf8(std::string& to, char32_t value) {
         to += static_cast<char>(value);
         return;
     }
-    const unsigned later = value < 0x800 ? 1 : value < 0x10000 ? 2 : 3;  // bytes of six bits
+    const unsigned later = value < 0x800 ? 1 : value < 0x10000 ? 2 : 3;  // bytes of 6 bits each
     to += static_cast<char>((0xf00u >> (later + 1) & 0xf0u) | value >> 6 * later);
     for (unsigned i = later; i > 0; --i)
         to += static_cast<char>(0x80 | (value >> 6 * (i - 1) & 0x3f));
@@ -256,16 +256,17 @@ void append_utf8(std::string& to, char32_t value) {
 
 bool Utf8Check::add(std::string_view bytes) {
     for (std::size_t at = 0; at < bytes.size(); ++at) {
-        if (read_ == 0) {
-            at += ascii_blocks(bytes.substr(at));
+        if (incomplete_size_ == 0) {
+            at += ascii_prefix_size(bytes.substr(at));
             if (at == bytes.size()) break;
             lead_ = bytes[at];
-        } else if (!may_follow(static_cast<unsigned char>(lead_), read_, byte_at(bytes, at))) {
+        } else if (!may_follow(static_cast<unsigned char>(lead_), incomplete_size_,
+                               byte_at(bytes, at))) {
             return false;
         }
         const std::size_t size = encoded_size(lead_);
         if (size == 0) return false;
-        read_ = (read_ + 1) % size;
+        incomplete_size_ = (incomplete_size_ + 1) % size;
     }
     return true;
 }

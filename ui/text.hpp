@@ -15,7 +15,7 @@
 // UTF-8, every byte above ASCII is shown as an escape such as \x9b. Visible text does not
 // change when it passes through again.
 //
-// Needs only the C library, so that programs without a screen can use it.
+// Needs only the C library and POSIX, so that programs without a screen can use it.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +26,11 @@
 
 namespace ui {
 
-// One grapheme (a base and its combining marks), as it is drawn.
+// A grapheme (a base and its combining marks) or an escape, as it is drawn.
 struct Cell {
     std::string text;         // visible text
     int width = 0;            // columns, at least 1
-    bool is_escaped = false;  // the text is an escape, shown in reverse video if possible
+    bool is_escaped = false;  // the text is an escape
     std::size_t begin = 0;    // the source bytes: [begin, end)
     std::size_t end = 0;
 };
@@ -49,7 +49,7 @@ private:
     bool is_utf8_;  // the locale's encoding is UTF-8
 };
 
-// True if the locale's encoding is UTF-8. If it is not, draw in ASCII only.
+// If the locale's encoding is not UTF-8, draw in ASCII only.
 bool is_utf8_locale();
 // True if the descriptor is a terminal that belongs to another job. Writing to it or changing
 // its settings may then stop the process by SIGTTOU. May be called in a signal handler.
@@ -61,7 +61,7 @@ std::string printable(std::string_view bytes);
 // Returns the width of printable(bytes) in columns.
 int display_width(std::string_view bytes);
 
-// Returns the longest prefix of printable(bytes) that fits into `width` columns.
+// Returns the leading cells, as visible text, that fit into `width` columns.
 std::string truncated(std::string_view bytes, int width);
 
 // Return the end of the cell around or after `at`, and the beginning of the cell around or
@@ -74,9 +74,9 @@ inline constexpr std::string_view base64_digits =
 // Returns the bytes in base64 (RFC 4648), with padding and without line breaks.
 std::string base64(std::string_view bytes);
 
-// Returns a row of a hex dump, for the bytes from `offset` on: "00000010  68 65  |he|". The
-// left column always has space for `count` bytes. Bytes outside printable ASCII are dots in the
-// right column.
+// Returns a row of a hex dump, of at most `count` bytes from `offset` on, such as
+// "00000010  68 65  |he|". Missing bytes are blanks in the middle column. Bytes outside
+// printable ASCII are dots in the right column.
 std::string hex_row(std::string_view bytes, std::size_t offset, std::size_t count = 16);
 
 // A row with space for bytes[begin, end). The last row of a dump may be partly empty.
@@ -116,18 +116,18 @@ CodePoint decode(std::string_view bytes, std::size_t at);
 // same way, but the result is not valid UTF-8.
 void append_utf8(std::string& to, char32_t value);
 
-// Checks a text that arrives in pieces. A character may be split between pieces.
+// Checks whether a text is UTF-8. The text may arrive in any pieces.
 class Utf8Check {
 public:
     // Returns false if the text so far cannot be the beginning of a UTF-8 text. Must not be
     // called again after that.
     bool add(std::string_view bytes);
-    // True if the text ends with a whole character.
-    bool is_complete() const { return read_ == 0; }
+    // True if the text does not end within a character.
+    bool is_complete() const { return incomplete_size_ == 0; }
 
 private:
-    char lead_ = 0;         // the first byte of the last character
-    std::size_t read_ = 0;  // bytes of an incomplete character so far
+    char lead_ = 0;                    // the first byte of an incomplete character
+    std::size_t incomplete_size_ = 0;  // bytes of an incomplete character so far
 };
 
 bool is_utf8(std::string_view bytes);

@@ -60,9 +60,9 @@ std::string terminal_trouble() {
     int error = 0;
     if (::setupterm(type, STDOUT_FILENO, &error) != OK)
         return subject + "is not known on this system";
-    const bool places_cursor = !control_sequence("cup").empty();
+    const bool can_place_cursor = !control_sequence("cup").empty();
     ::del_curterm(cur_term);
-    return places_cursor ? "" : subject + "cannot position its cursor";
+    return can_place_cursor ? "" : subject + "cannot position its cursor";
 }
 
 ModeSequences mode_sequences_for(std::string_view cup, std::string_view smcup) {
@@ -96,34 +96,35 @@ namespace {
 
 // Everything that the handler needs, prepared in advance because the handler must not
 // allocate.
-struct State {
+struct Restoration {
     struct sigaction previous_actions[UI_SIGNALS];  // the actions to reinstate
     bool is_caught[UI_SIGNALS];
     termios settings;
-    int output;
+    int output_fd;
     char sequences[256];
-    std::size_t size;
+    std::size_t sequences_size;
     bool is_needed;
-} state;
+} restoration;
 
 void reinstate_signals() {
     for (int number = 1; number < UI_SIGNALS; ++number) {
-        if (std::exchange(state.is_caught[number], false))
-            ::sigaction(number, &state.previous_actions[number], nullptr);
+        if (std::exchange(restoration.is_caught[number], false))
+            ::sigaction(number, &restoration.previous_actions[number], nullptr);
     }
 }
 
 bool write_sequences() {
-    const ssize_t count = ::write(state.output, state.sequences, state.size);
-    return count == static_cast<ssize_t>(state.size);
+    const ssize_t count =
+        ::write(restoration.output_fd, restoration.sequences, restoration.sequences_size);
+    return count == static_cast<ssize_t>(restoration.sequences_size);
 }
 
 void restore_terminal() {
     if (!write_sequences()) {
-        discard_output(state.output);
+        discard_output(restoration.output_fd);
         write_sequences();
     }
-    if (!is_in_background(STDIN_FILENO)) change_settings(state.settings);
+    if (!is_in_background(STDIN_FILENO)) change_settings(restoration.settings);
 }
 
 // Runs with all signals blocked, including SIGTTOU, so that writing from the background does
@@ -136,7 +137,7 @@ void on_fatal_signal(int number) {
 
 // Curses calls exit() if it lacks memory.
 void on_exit() {
-    if (state.is_needed) restore_terminal();
+    if (restoration.is_needed) restore_terminal();
 }
 
 bool is_fatal(int number, const struct sigaction& previous) {
@@ -151,13 +152,13 @@ bool is_fatal(int number, const struct sigaction& previous) {
 
 // sigaction() refuses signals that can't be caught or that the C library reserves.
 void catch_signal(int number) {
-    struct sigaction& previous = state.previous_actions[number];
+    struct sigaction& previous = restoration.previous_actions[number];
     if (::sigaction(number, nullptr, &previous) != 0 || !is_fatal(number, previous)) return;
     struct sigaction action {};
     action.sa_handler = on_fatal_signal;
     action.sa_flags = SA_ONSTACK;
     sigfillset(&action.sa_mask);
-    state.is_caught[number] = ::sigaction(number, &action, nullptr) == 0;
+    restoration.is_caught[number] = ::sigaction(number, &action, nullptr) == 0;
 }
 
 // Gives the handler its own stack unless the caller has set one, because the thread's stack may
@@ -176,10 +177,11 @@ void provide_signal_stack() {
 }  // namespace
 
 CrashRestore::CrashRestore(int output, const termios& settings, std::string_view sequences) {
-    state.output = output;
-    state.settings = settings;
-    state.size = sequences.copy(state.sequences, sizeof state.sequences);
-    state.is_needed = true;
+    restoration.output_fd = output;
+    restoration.settings = settings;
+    restoration.sequences_size =
+        sequences.copy(restoration.sequences, sizeof restoration.sequences);
+    restoration.is_needed = true;
     static const int registered = std::atexit(on_exit);
     static_cast<void>(registered);
     provide_signal_stack();
@@ -187,7 +189,7 @@ CrashRestore::CrashRestore(int output, const termios& settings, std::string_view
 }
 
 CrashRestore::~CrashRestore() {
-    state.is_needed = false;
+    restoration.is_needed = false;
     reinstate_signals();
 }
 

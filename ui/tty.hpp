@@ -22,15 +22,15 @@ bool change_settings(const termios& settings);
 void discard_output(int fd);
 
 // Returns the control sequence of a capability by its terminfo name ("cup", "sgr0", ...), or an
-// empty string if the terminal lacks it. A Terminal must exist.
+// empty string if the terminal lacks it. Curses must have read the terminal's description.
 std::string control_sequence(const char* capability);
 
 // Returns the reason why the terminal can't be taken over, in one sentence, or an empty string
-// if it can. Does not change the terminal. No Terminal may exist.
+// if none is found. Does not change the terminal. Call it only while no Terminal exists.
 std::string terminal_trouble();
 
-// Terminal features that terminfo does not describe: the modes for bracketed paste, the wheel
-// and synchronized output, and the clipboard.
+// Sequences that terminfo does not describe: the modes for bracketed paste, the wheel and
+// synchronized output.
 //
 // A terminal ignores an unknown mode if it knows the form of the sequence (CSI ? number h). Two
 // capabilities reveal whether a terminal knows the form. If cup does not begin with CSI,
@@ -42,8 +42,8 @@ struct ModeSequences {
     // Turns bracketed paste on. Also stops the mouse wheel from sending arrow keys, as it does
     // by default on the alternate screen: arrow keys would put older lines into the input line.
     std::string enabling;
-    // Restores all of these modes in any state of the terminal, even within a frame or after a
-    // truncated sequence.
+    // Restores the modes. If frames are enclosed, it may be sent in any state of the terminal,
+    // even within a frame or after a truncated sequence.
     std::string restoring;
     // Enclose a frame in synchronized output, so that the terminal shows it as a whole.
     std::string frame_begin;
@@ -57,8 +57,8 @@ struct ModeSequences {
 // `cup` and `smcup` are terminfo capabilities, empty if the terminal lacks them.
 ModeSequences mode_sequences_for(std::string_view cup, std::string_view smcup);
 
-// The longest text for the clipboard. Terminals ignore a sequence of more than 100,000 bytes,
-// and the text is sent in base64.
+// The longest text for the clipboard. It is sent in base64, and some terminals ignore a
+// sequence of more than 100,000 bytes.
 constexpr std::size_t max_clipboard_text = 74'991;  // bytes
 
 // Returns the sequence (OSC 52) that puts the printable text into the clipboard, or an empty
@@ -68,15 +68,15 @@ std::string clipboard_sequence(std::string_view text);
 
 // Restores the terminal when a signal or exit() ends the process.
 //
-// While a CrashRestore exists, exit() restores the terminal, and so does every signal that
-// would end the process, and the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL even if the
-// caller handles them. The signal handler then reinstates the previous actions and raises the
-// signal again. There is at most one instance at a time, because the handler takes no pointer
-// to it.
+// While a CrashRestore exists, exit() restores the terminal, and so does every signal except
+// SIGKILL that would end the process. The faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL do
+// so even if the caller handles them. The signal handler then reinstates the previous actions
+// and raises the signal again. There is at most one instance at a time, because the handler
+// takes no pointer to it.
 class CrashRestore {
 public:
-    // On a crash, writes `sequences` to the descriptor `output` and applies `settings` to the
-    // terminal on standard input. At most 256 bytes of the sequences are copied and used.
+    // On a crash, writes `sequences` to the descriptor `output` and, in the foreground, applies
+    // `settings` to the terminal on standard input. Copies at most 256 bytes of the sequences.
     CrashRestore(int output, const termios& settings, std::string_view sequences);
     ~CrashRestore();
     CrashRestore(const CrashRestore&) = delete;

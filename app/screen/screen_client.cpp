@@ -304,7 +304,7 @@ Rows ScreenClient::key_rows(int width) {
     page.add_title("Keys (M-x: Alt-x, or Esc then x)");
     const auto add_keys = [&page](const auto& keys) {
         for (const auto& each : keys)
-            if (each.help) page.add_fact(each.keys, each.help);
+            if (each.help) page.add_fact(each.key_names, each.help);
     };
     add_keys(bindings);
     page.add_title("Line editing");
@@ -362,7 +362,7 @@ void ScreenClient::draw() {
     if (has_key_bar()) {
         std::vector<Part> parts;
         for (const auto& binding : bindings)
-            if (binding.bar) parts.push_back({binding.bar, 0, Style::dim});
+            if (binding.bar_text) parts.push_back({binding.bar_text, 0, Style::dim});
         std::rotate(parts.begin(), parts.begin() + 1, parts.end());
         for (int rank = 0; Part & part : parts) part.rank = rank++;
         frame.rows.push_back(fit(parts, size.columns, {"  "}));

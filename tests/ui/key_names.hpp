@@ -17,10 +17,10 @@ inline std::string name(const ui::Key& key) {
     std::string character;
     if (key.chord.code == ui::KeyCode::character)
         ui::append_utf8(character, key.chord.code_point);
-    std::string text = key.chord.alt ? "alt-" : "";
-    if (key.chord.ctrl) text += "ctrl-";
+    std::string text = key.chord.has_alt ? "alt-" : "";
+    if (key.chord.has_ctrl) text += "ctrl-";
     text += names[static_cast<int>(key.chord.code)] + character;
-    if (key.text != (key.chord.ctrl ? "" : character)) text += ':' + key.text;
+    if (key.text != (key.chord.has_ctrl ? "" : character)) text += ':' + key.text;
     return key.is_truncated ? text + " truncated" : text;
 }
 

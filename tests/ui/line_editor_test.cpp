@@ -187,7 +187,7 @@ TEST_CASE("leaves keys without a binding to the caller") {
 TEST_CASE("the key help names every letter that edits, and no other") {
     std::string named;
     for (const auto& each : LineEditor::bindings)
-        if (each.help) named += std::string(each.keys) + ' ';
+        if (each.help) named += std::string(each.key_names) + ' ';
     for (char letter = 'a'; letter <= 'z'; ++letter) {
         const char upper = static_cast<char>(letter - 'a' + 'A');
         const auto symbol = static_cast<char32_t>(letter);

@@ -39,12 +39,12 @@ TEST_CASE("the key page names exactly the handled keys, each with one meaning") 
         for (const auto& each : bindings) {
             if (each.help) {
                 CHECK(missing.empty());
-                named = named_keys(each.keys);
+                named = named_keys(each.key_names);
                 missing = named;
             }
             for (const Chord& chord : each.chords) {
                 if (named.empty() || chord == Chord()) continue;
-                CAPTURE(each.keys);
+                CAPTURE(each.key_names);
                 if (complete) CHECK(has(named, chord));
                 CHECK_FALSE(has(seen, chord));
                 seen.push_back(chord);

@@ -1,5 +1,5 @@
 // The client: a conversation in full-screen or pipe mode, ping, probe, replay, and the
-// examination of a server. With -l, it waits for clients instead of connecting.
+// examination of a server. With -l, it accepts clients instead of connecting.
 
 #include "app/examine/examine.hpp"
 #include "app/options/client/client_options.hpp"
@@ -28,8 +28,9 @@ namespace yodel {
 
 namespace {
 
-// Reads the recording to replay or to show, perhaps through a pipe. Returns the exit
-// status. A damaged recording is shown up to the damage.
+// Reads the recording to replay or to show, perhaps from a pipe, and stores the signal that
+// interrupts reading. Returns the exit status. A damaged recording can be shown up to the
+// damage, but not replayed.
 int await_recording(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& session = options.run.session;
     const bool is_shown = options.line.has("read");
@@ -46,8 +47,8 @@ int await_recording(ev::Loop& loop, YodelOptions& options, int& signo) {
     return success;
 }
 
-// The key log, a recording to replay and the port to listen on are open by now. Returns the
-// sandbox's state.
+// Returns the sandbox's state. The key log and the port to listen on are already open, and a
+// recording has been read.
 std::string give_up_rights(const YodelOptions& options, bool has_screen) {
     if (options.line.has("no-sandbox")) return "none: --no-sandbox";
     const JournalFile& log = options.report.log;
@@ -62,8 +63,8 @@ std::string give_up_rights(const YodelOptions& options, bool has_screen) {
     return enter_sandbox(rules);
 }
 
-// Listens, and stores the actual port in the endpoint. Throws std::exception if it cannot
-// listen.
+// Listens, and stores the acceptor and the actual port in the endpoint. Throws std::exception
+// on failure.
 void listen(ev::Loop& loop, Session::Options& session, std::optional<bufio::Acceptor>& to) {
     bufio::Endpoint& endpoint = session.endpoint;
     const bufio::LookupResult found = bufio::look_up(endpoint);
@@ -81,9 +82,9 @@ bufio::TlsContext tls_context(const YodelOptions& options) {
         {.certificate = tls.certificate, .key = tls.key, .key_log_file = tls.key_log_file});
 }
 
-// Like nc -l: passes bytes as they are, unless an option needs messages. Without -q, waits
-// indefinitely for the client to close.
-void listen_in_pipe(YodelOptions& options) {
+// Makes pipe mode with -l like nc -l: it passes bytes as they are, unless an option needs
+// messages. Without -q, it waits indefinitely for the client to close.
+void prepare_listening_in_pipe(YodelOptions& options) {
     Session::Options& session = options.run.session;
     const bool needs_messages =
         options.report.log.is_recording || options.line.has("framing C json escapes");
@@ -99,21 +100,21 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& session = options.run.session;
     session.may_retry_after_answers = options.line.has("retry");
     if (!options.line.has("retry")) session.retries = Session::forever;
-    ScreenClient::Options to{.session = session,
-                             .has_escapes = options.run.escapes,
-                             .is_hex = options.report.hex,
-                             .log = options.report.log,
-                             .is_quiet = options.report.quiet,
-                             .recording = options.run.recording,
-                             .has_target = options.connects()};
-    if (options.uses_tls()) to.key_log = options.tls.key_log_file;
-    to.sandbox = give_up_rights(options, true);
-    return run_client<ScreenClient>(loop, to, signo);
+    ScreenClient::Options screen{.session = session,
+                                 .has_escapes = options.run.escapes,
+                                 .is_hex = options.report.hex,
+                                 .log = options.report.log,
+                                 .is_quiet = options.report.quiet,
+                                 .recording = options.run.recording,
+                                 .has_target = options.connects()};
+    if (options.uses_tls()) screen.key_log = options.tls.key_log_file;
+    screen.sandbox = give_up_rights(options, true);
+    return run_client<ScreenClient>(loop, screen, signo);
 }
 
 int run_in_pipe(ev::Loop& loop, YodelOptions& options, int& signo) {
     if (options.run.from != RunOptions::From::input) minimize_timer_slack();
-    if (options.run.session.listens()) listen_in_pipe(options);
+    if (options.run.session.listens()) prepare_listening_in_pipe(options);
     const std::string sandbox = give_up_rights(options, false);
     if (options.report.verbose) print_error("sandbox: " + sandbox);
     return run_client<RunClient>(loop, options, signo);
@@ -138,7 +139,7 @@ int print_recording(const YodelOptions& options) {
     return trouble.text.empty() ? success : print_trouble(trouble);
 }
 
-// Shows on a terminal which check is under way.
+// Examines the server, and waits until its report is written.
 int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& target = options.run.session;
     if (!options.line.has("reply-timeout")) target.reply_timeout = std::chrono::seconds(1);

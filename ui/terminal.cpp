@@ -338,7 +338,7 @@ std::string Terminal::copy_to_clipboard(std::string_view text) {
     if (!modes_.can_hide_text()) return "this type of terminal has no clipboard";
     const std::string sequence = clipboard_sequence(text);
     if (sequence.empty())
-        return "it exceeds the limit of " + std::to_string(max_clipboard_text) + " bytes";
+        return "the text exceeds the limit of " + std::to_string(max_clipboard_text) + " bytes";
     if (is_restored_ || !flush()) return "the terminal is not ready";
     pending_ += sequence;
     flush();

@@ -1,4 +1,5 @@
-// How the full-screen client connects, sends, counts and logs messages, and writes the file.
+// How the full-screen client connects, sends and receives, and writes a transcript or
+// recording.
 
 #include "app/screen/screen_client.hpp"
 #include "app/stats/outcome.hpp"
@@ -19,7 +20,7 @@ namespace {
 // Time within which the user may not yet have noticed that a retry succeeded.
 constexpr ev::Duration reaction_time = std::chrono::seconds(2);
 // Round trips in the status line's sparkline.
-constexpr std::size_t recent_count = 8;
+constexpr std::size_t max_recent_round_trips = 8;
 
 constexpr const char* no_target = "nothing is connected; yodel -r FILE TARGET connects";
 
@@ -68,8 +69,6 @@ void ScreenClient::show_recording() {
     for (const StoredEvent& stored : shown.events) {
         Event event = *stored;
         event.message.is_late = event.message.is_late && recorded_results_.lost > 0;
-        // For a late message with an expected reply, add() decrements `lost`, not `echoed`.
-        event.message.expected = "";
         recorded_results_.add(event);
         const ev::Duration after = event.at.time_since_epoch();
         show(event, shown.started + std::chrono::duration_cast<system_clock::duration>(after),
@@ -97,7 +96,7 @@ void ScreenClient::show(const Event& event, Transcript::WallTime at, Style note_
     if (!is_answered || !event.reply.round_trip) return;
     percentile_history_.record(event.at, *event.reply.round_trip);
     recent_round_trips_.push_back(*event.reply.round_trip);
-    if (recent_round_trips_.size() > recent_count) recent_round_trips_.pop_front();
+    if (recent_round_trips_.size() > max_recent_round_trips) recent_round_trips_.pop_front();
 }
 
 // If there is no target, adds a note and returns true.
@@ -108,8 +107,8 @@ bool ScreenClient::refuse_without_target() {
 
 // --- Events of the session.
 
-// With Expect::none, a half-close by the server is reported, because messages can still be
-// sent. With any other expectation, the half-close ends the connection.
+// Reports a half-close by the server if messages can still be sent
+// (Session::peer_half_closed()).
 void ScreenClient::session_changed() {
     mark_changed();
     const State state = session_.state();
@@ -214,7 +213,8 @@ void ScreenClient::disconnect() {
     session_.disconnect();
 }
 
-// The session reports both calls as one change, so that the log shows only the new attempt.
+// The session reports both calls as one change, so that no note about the disconnection
+// appears.
 void ScreenClient::reconnect() {
     if (refuse_without_target()) return;
     const bool has_just_opened =
@@ -309,7 +309,7 @@ void ScreenClient::start_file() {
         open_file(name);
         add_note("writing the " + std::string(options_.log.kind()) + " to " + name);
     } catch (const FileError& error) {
-        fail_file(error.what());
+        report_file_error(error.what());
     }
 }
 
@@ -343,12 +343,12 @@ bool ScreenClient::stop_file() {
     journal_.reset();
     const std::string kind = options_.log.kind();
     if (!is_whole)
-        fail_file("could not write all of the " + kind + " file", "; stopped writing");
+        report_file_error("could not write all of the " + kind + " file", "; stopped writing");
     return is_whole;
 }
 
-// Stores the first error, which decides the exit status.
-void ScreenClient::fail_file(const std::string& trouble, const char* effect) {
+// Adds a note, and stores the first error, which may decide the exit status.
+void ScreenClient::report_file_error(const std::string& trouble, const char* effect) {
     if (file_trouble_.empty()) file_trouble_ = trouble;
     add_note(trouble + effect, Style::bad);
 }

@@ -1,9 +1,9 @@
-// The base of each full-screen client: takes the terminal over, reads keys, handles the signals
-// that concern the terminal, and decides when to draw.
+// The base of each full-screen program: takes the terminal over, reads keys, handles SIGWINCH
+// and SIGTSTP, and decides when to draw.
 //
-// A callback never draws, but marks the screen as changed. One drawing follows at the end of
-// the loop's turn, unless the last drawing is too recent, or the terminal has not yet accepted
-// all of it.
+// A callback never draws, but marks the screen as changed. The drawing follows at the end of
+// the loop's turn. It is delayed while the last drawing is too recent, or while the terminal
+// has not yet accepted all of it.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -12,7 +12,7 @@
 namespace yodel {
 
 // Returns true if standard input and output are a terminal that can show a screen. Otherwise
-// prints the reason, unless there is no terminal or its type is "dumb" or not set.
+// prints the reason, unless there is no terminal or its type is "dumb", empty or not set.
 bool can_use_screen_or_warn();
 
 class FullScreen {
@@ -28,8 +28,8 @@ public:
     }
 
 protected:
-    // Drawings are at least `frame_time` apart. The program's own signal handlers must exist
-    // by now. Throws std::runtime_error if the terminal can't be used.
+    // Drawings are at least `frame_time` apart. Install the program's own signal handlers
+    // first. Throws std::runtime_error if the terminal can't be used.
     FullScreen(ev::Loop& loop, ev::Duration frame_time);
     ~FullScreen() = default;
 
@@ -41,8 +41,8 @@ protected:
 private:
     virtual void press(const ui::Key& key) = 0;
     virtual void draw() = 0;
-    // Called before the program is stopped, and when it continues after any stop, because stops
-    // distort round trips.
+    // Called before ^Z or SIGTSTP stops the program, and when it continues after any stop,
+    // because stops distort round trips.
     virtual void suspending() = 0;
     // Called with true when the terminal has not accepted the whole drawing within a second,
     // and with false once it has.
@@ -57,8 +57,8 @@ private:
     ev::Signal resize_signal_;
     ev::Signal stop_signal_;
     ui::Terminal terminal_;
-    bool has_changed_ = true;   // the screen differs from the last drawing
-    bool is_resuming_ = false;  // take the terminal over again, after a suspension
+    bool has_changed_ = true;   // the screen must be drawn again
+    bool is_resuming_ = false;  // the terminal must be taken over again, after SIGCONT
     ev::Watch keyboard_watch_;
     ev::Timer escape_timer_;   // runs while an ESC may be a key or begin a sequence
     ev::Watch display_watch_;  // active until the terminal has accepted the whole drawing

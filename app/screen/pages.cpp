@@ -20,12 +20,12 @@ using ui::Style;
 
 namespace {
 
-// Maximum bytes of a message on a page. If the first difference has a greater offset, the page
-// omits the bytes up to about `shown_bytes_before` bytes before the difference.
-constexpr std::size_t max_shown = 16 * 1024;
+// Maximum bytes of a message on a page. If the first difference is beyond them, the bytes
+// shown begin about `shown_bytes_before` bytes before the difference.
+constexpr std::size_t max_shown_bytes = 16 * 1024;
 constexpr std::size_t shown_bytes_before = 128;
 // A longer message is not decoded, because the page is composed again for each drawing.
-constexpr std::size_t max_decoded = 64 * 1024;
+constexpr std::size_t max_decoded_bytes = 64 * 1024;
 constexpr std::size_t no_byte = std::string::npos;
 
 bool is_failure(const Event& event) {
@@ -55,14 +55,14 @@ void add_histogram(PageRows& page, const Histogram& times) {
     }
 }
 
-// Adds at most `max_shown` bytes, which include the byte to mark, and how many bytes
-// precede and follow them.
+// Adds at most `max_shown_bytes` bytes, which include the byte to mark, if any. Also adds how
+// many bytes precede and follow them.
 void add_part(PageRows& page, const ui::Needle& needle, std::string_view bytes,
               std::size_t marked_byte, bool is_hex) {
-    const std::size_t begin = marked_byte != no_byte && marked_byte >= max_shown
+    const std::size_t begin = marked_byte != no_byte && marked_byte >= max_shown_bytes
                                   ? (marked_byte - shown_bytes_before) / 16 * 16
                                   : 0;
-    const std::size_t end = std::min(bytes.size(), begin + max_shown);
+    const std::size_t end = std::min(bytes.size(), begin + max_shown_bytes);
     const auto add_rest = [&page](std::size_t size, const char* where) {
         if (size > 0) page.rows.push_back({{bytes_text(size) + " " + where, Style::dim}});
     };
@@ -81,15 +81,15 @@ void add_part(PageRows& page, const ui::Needle& needle, std::string_view bytes,
     add_rest(bytes.size() - end, "more");
 }
 
-// Adds a message or a reply, decoded if possible, and in hex. With `is_resp`, Redis values are
-// decoded.
+// Adds a message or a reply as text and in hex. Decodes the text if it is JSON or, with
+// `is_resp`, a Redis value.
 void add_bytes(PageRows& page, const ui::Needle& needle, bool is_resp, const char* name,
                std::string_view bytes, std::size_t marked_byte) {
     std::size_t text_marked = marked_byte;
     const char* form = ", indented as JSON";
     std::optional<std::string> text;
-    if (bytes.size() <= max_decoded) text = indented_json(bytes, text_marked);
-    if (!text && is_resp && bytes.size() <= max_decoded) {
+    if (bytes.size() <= max_decoded_bytes) text = indented_json(bytes, text_marked);
+    if (!text && is_resp && bytes.size() <= max_decoded_bytes) {
         text = resp_text(std::string(bytes) + "\r\n");
         text_marked = no_byte;
         form = ", decoded as RESP";
@@ -148,7 +148,7 @@ void add_tls(PageRows& page, const bufio::TlsFacts& tls) {
     for (const std::string& link : tls.chain) page.add_fact("chain", link);
 }
 
-// Adds a figure and, unless it is empty, the figure of the last minute.
+// Adds a figure and the figure of the last minute, which may be empty.
 void add_figure(PageRows& page, const char* name, const std::string& figure,
                 const std::string& recent, Style style = Style::normal) {
     page.add_fact(name,

@@ -34,8 +34,8 @@ struct PageRows {
     Rows rows = {};
 };
 
-// Returns copies of entries: the five slowest right replies, and then the 20 newest bad replies
-// and lost messages.
+// Returns copies of entries: at most the five slowest right replies, and then the 20 newest bad
+// replies and lost messages.
 std::vector<Transcript::Entry> notable_entries(const Transcript& transcript);
 
 struct Statistics {
@@ -46,19 +46,19 @@ struct Statistics {
     std::optional<std::size_t> selected;  // an index in `notable`
 };
 
-// Returns the counts, the percentiles and their history, the notable messages, the selected one
-// in Style::selected, and a histogram of the round trips.
+// Returns counts, round trips and the notable messages. The selected message is in
+// Style::selected.
 Rows statistics_page(const Statistics& statistics, int width);
 
-// Adds the target, address, options and end of the connection. Also adds the facts about TCP,
-// TLS with its certificate, and WebSocket, if these are used. TLS secrets are written to the
-// file `key_log`, and `sandbox` is the sandbox's state; both are omitted if empty. Makes a
-// system call for TCP.
+// Adds the facts about the connection, and about TCP, TLS and WebSocket if these are used. TLS
+// secrets are written to the file `key_log`, and `sandbox` is the sandbox's state; both are
+// omitted if empty. Makes a system call for TCP.
 void add_connection(PageRows& page, const Session& session, const Results& results,
                     const std::string& key_log, const std::string& sandbox);
 
-// Returns a message and its reply, each as text or indented JSON and in hex, with the first
-// difference and all matches marked. With `is_resp`, Redis values are decoded.
+// Returns a message, and its reply unless both are identical, as text and in hex. The text of
+// JSON is indented and, with `is_resp`, Redis values are decoded. Marks the first difference
+// and the matches.
 Rows message_page(const Transcript::Entry& entry, bool is_resp, const ui::Needle& needle,
                   int width);
 

@@ -23,7 +23,7 @@ constexpr ev::Duration frame_time = 16ms;
 // Another ^C within this time quits.
 constexpr ev::Duration quit_time = 2s;
 
-// True for the keys that end a mode and do nothing else.
+// True for the keys that leave a mode or a page.
 bool is_cancel(const ui::Key& key) {
     return key.chord == ui::plain(KeyCode::escape) || key.chord == ui::ctrl('g') ||
            key.chord == ui::ctrl('c');
@@ -73,7 +73,7 @@ const ui::Binding<Client> Client::table[] = {
     {ui::keys(ui::plain(KeyCode::f5)), [](Client& c) { c.reconnect(); }, "F5",
      "reconnect now", "F5 Reconnect"},
     {ui::keys(ui::plain(KeyCode::f6)), [](Client& c) { c.transcript_.cycle_timestamps(); },
-     "F6", "timestamps: clock, since the last message, or none"},
+     "F6", "timestamps: the clock, the time since the entry above, or none"},
     {ui::keys(ui::plain(KeyCode::f7)), [](Client& c) { c.transcript_.toggle_freeze(); }, "F7",
      "hold the view, or follow new messages again"},
     {ui::keys(ui::plain(KeyCode::f8)), [](Client& c) { c.disconnect(); }, "F8",
@@ -83,13 +83,13 @@ const ui::Binding<Client> Client::table[] = {
      "start or stop a transcript or a recording", "F9 Record"},
     {ui::keys(ui::alt('/')), [](Client& c) { c.mode_.emplace<MessageSearch>(); }, "M-/ n N",
      "search the messages, or an opened message; next, previous match", "M-/ Find"},
-    {ui::keys(ui::alt('w')), [](Client& c) { c.copy(); }, "M-w",
+    {ui::keys(ui::alt('w')), [](Client& c) { c.copy_message(); }, "M-w",
      "copy the selected or opened message to the terminal's clipboard"},
     {ui::keys(ui::ctrl('c')), [](Client& c) { c.interrupt(); }, "^C",
      "clear the line; if it is empty, cancel connecting or waiting"},
     {ui::keys(ui::ctrl('z')), [](Client& c) { c.suspend(); }, "^Z", "suspend"},
     {ui::keys(ui::ctrl('l')), [](Client& c) { c.terminal().redraw(); }, "^L", "redraw"},
-    {ui::keys(ui::plain(KeyCode::escape)), [](Client& c) { c.back_to_end(); }, "Esc",
+    {ui::keys(ui::plain(KeyCode::escape)), [](Client& c) { c.press_escape(); }, "Esc",
      "return to the latest message; there, Esc followed by a key acts as M-key"},
 };
 
@@ -105,7 +105,6 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     transcript_.show_hex(options.is_hex);
     results_.uses_datagrams = options.session.framing->in_datagrams;
     recorded_results_.uses_datagrams = results_.uses_datagrams;
-    recorded_results_.is_replay = true;
     if (!options_.log.empty()) open_file(options_.log.path);
     if (options_.recording) show_recording();
     if (options_.has_target) session_.connect();
@@ -116,7 +115,7 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
 
 void ScreenClient::press(const ui::Key& key) {
     notice_.clear();
-    if (key.is_truncated) add_note("the paste was too long, and was truncated", Style::warn);
+    if (key.is_truncated) add_note("the paste was truncated to its first 16 MiB", Style::warn);
     const bool is_literal = editor_.next_is_literal();
     const bool is_interrupt = ui::without_alt(key.chord) == ui::ctrl('c') && !is_literal;
     if (is_interrupt && quit_timer_.pending()) return quit_now();
@@ -169,8 +168,8 @@ bool ScreenClient::press_in(MessageSearch& find, const ui::Key& key) {
     return is_done;
 }
 
-// A key that neither scrolls the page nor belongs to it closes all pages and then has its usual
-// effect. Enter and the cancelling keys only close the page on top.
+// A key without a meaning on the page closes all pages and then has its usual effect. M-/ and
+// M-w act on an opened message and keep its page.
 bool ScreenClient::press_in(Page& page, const ui::Key& key) {
     const ui::Chord chord = ui::without_alt(key.chord);
     const bool is_up = chord == ui::plain(KeyCode::up);
@@ -194,8 +193,8 @@ bool ScreenClient::press_in(Page& page, const ui::Key& key) {
         std::string line = options_.has_escapes ? escaped(bytes) : bytes;
         pages_.clear();
         if (line.size() > ui::KeyParser::max_paste)
-            notice_ = "too long for the line: " + bytes_text(line.size()) + "; the limit is " +
-                      std::to_string(ui::KeyParser::max_paste);
+            notice_ = "the message is too long for the line: " + bytes_text(line.size()) +
+                      "; the limit is " + std::to_string(ui::KeyParser::max_paste);
         else
             editor_.set(std::move(line));
         return true;
@@ -223,12 +222,13 @@ bool ScreenClient::scroll(Page& page, const ui::Chord& chord) const {
     return false;
 }
 
-// Scrolls the page on top to the first row with a part in this style, or to the next such row
-// below (`step` 1) or above (-1) the row found last. Returns false if there is no such row.
+// Finds the first row of the page on top with a part in this style, or the next such row below
+// (`step` 1) or above (-1) the row found last. Scrolls to the row if it is not visible. Returns
+// false if there is no such row.
 bool ScreenClient::find_on_page(Style style, int step) {
     Page& page = pages_.back();
     const Rows rows = (this->*page.compose)(terminal().size().columns);
-    const int height = std::max(main_height(), 0);
+    const int height = main_height();
     int at = step == 0 ? 0 : page.found_row + step;
     for (; at >= 0 && at < static_cast<int>(rows.size()); at += step < 0 ? -1 : 1) {
         const ui::Row& row = rows[static_cast<std::size_t>(at)];
@@ -259,7 +259,7 @@ void ScreenClient::submit() {
     send(line);
 }
 
-void ScreenClient::back_to_end() {
+void ScreenClient::press_escape() {
     is_escaped_ = transcript_.is_following() && !transcript_.selected();
     transcript_.select_none();
     transcript_.search("");
@@ -284,7 +284,7 @@ void ScreenClient::interrupt() {
 }
 
 // Copies the opened message, or else the selected one.
-void ScreenClient::copy() {
+void ScreenClient::copy_message() {
     const Transcript::Entry* const entry =
         pages_.empty() ? transcript_.selected() : &*pages_.back().message;
     if (!entry) {
@@ -343,7 +343,7 @@ Rows ScreenClient::message_rows(int width) {
 void ScreenClient::draw() {
     if (journal_ && !journal_->flush()) stop_file();
     const ui::Size size = terminal().size();
-    const int height = std::max(main_height(), 0);
+    const int height = main_height();
     ui::Frame frame;
     if (pages_.empty()) {
         frame.rows = transcript_.rows(size.columns, height);
@@ -413,7 +413,7 @@ ui::Row ScreenClient::status_row(int width) const {
 }
 
 // Returns the row of the line being typed or, with a label, of a search. Returns a hint instead
-// if there is one.
+// if there is one. Places the cursor.
 ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     if (const auto* const search = std::get_if<ui::HistorySearch>(&mode_))
         return search_row(*search, width, frame);
@@ -495,7 +495,7 @@ std::string ScreenClient::hint_text() const {
     return std::string(connection_hints(session_, !history_.lines().empty()));
 }
 
-// Counts the replies to a text of several lines, and explains how to type the text that follows
+// Returns how many lines of a text are answered, or explains how to type the text that follows
 // DATA in SMTP.
 std::string ScreenClient::progress_hint() const {
     const std::size_t count = messages_in_text_;

@@ -1,6 +1,6 @@
 // The full-screen client: the messages, a status line, and the line being typed. It handles the
 // keys and draws the screen, in screen_client.cpp. It also connects, sends, receives and writes
-// the file, in conversation.cpp, which knows no keys and draws nothing.
+// the transcript or recording, in conversation.cpp, which handles no keys and draws nothing.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -17,6 +17,7 @@
 #include "ui/line_editor.hpp"
 #include "ui/search.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -34,10 +35,10 @@ class ScreenClient final : public FullScreen, private Session::Owner {
 public:
     struct Options {
         Session::Options session;
-        bool has_escapes = false;  // lines contain escapes such as \n and \xNN
+        bool has_escapes = false;  // lines may contain escapes such as \n and \xNN
         bool is_hex = false;       // messages are shown in hex from the start
         JournalFile log;           // if empty, F9 starts a transcript named after the time
-        bool is_quiet = false;     // no summary at the end if all is well
+        bool is_quiet = false;     // no summary at the end, unless it alone shows a failure
         // The recording to show first, if there is one.
         std::shared_ptr<const Recording> recording = nullptr;
         bool has_target = true;    // if false, there is only the recording
@@ -45,14 +46,15 @@ public:
         std::string sandbox = {};  // the sandbox's state in a few words
     };
 
-    // Shows the recording, and connects. Throws as FullScreen does, and FileError if the
-    // journal's file can't be opened.
+    // Shows the recording, if any, and connects to the target, if any. Throws as FullScreen
+    // does, and FileError if the journal's file can't be opened.
     ScreenClient(ev::Loop& loop, const Options& options);
 
     // Call it for a signal that ends the program. Closes the connection, and stops the loop
     // once the session has reported the end.
     void quit(int /*signo*/) { quit_now(); }
-    // Restores the terminal, prints the outcome on standard error, and returns the exit status.
+    // Restores the terminal, closes the journal, prints the outcome on standard error, and
+    // returns the exit status. Without a target, prints nothing.
     int report();
     // The keys, in the order of the key page.
     static const std::span<const ui::Binding<ScreenClient>> bindings;
@@ -60,7 +62,8 @@ public:
 private:
     static const ui::Binding<ScreenClient> table[];
 
-    // The mode is the first to handle a key, and decides when to return to Typing.
+    // A mode handles keys before the pages and `bindings`, and decides when to return to
+    // Typing.
     struct Typing {};       // keys act on the page on top, then on the line, then by `bindings`
     struct MessageSearch {  // searches the messages, or the message on the page on top
         ui::LineEditor text = {};
@@ -75,11 +78,11 @@ private:
         Rows (ScreenClient::*compose)(int width);  // all rows of the page on top
         std::optional<Transcript::Entry> message =
             {};                                       // the opened message; none on other pages
-        std::vector<Transcript::Entry> notable = {};  // those to select, on the statistics page
+        std::vector<Transcript::Entry> notable = {};  // selectable, on the statistics page
         std::optional<std::size_t> selected = {};     // an index in `notable`
         ui::Needle needle = {};                       // its matches are marked
         int top_row = 0;                              // the first visible row
-        int found_row = 0;                            // the row of the last match
+        int found_row = 0;                            // found last by find_on_page()
     };
 
     // --- Keys and drawing.
@@ -90,7 +93,8 @@ private:
     void stalled(bool is_stalled) override { session_.pause(is_stalled); }
     void draw() override;
 
-    // Each may end its mode, and returns false if the key must also have its usual effect.
+    // Each may end its mode or close its page. Returns false if the key must also have its
+    // usual effect.
     static bool press_in(Typing&, const ui::Key&) { return false; }
     bool press_in(ui::HistorySearch& search, const ui::Key& key);
     bool press_in(MessageSearch& find, const ui::Key& key);
@@ -101,10 +105,10 @@ private:
     // Actions that are too long for the table of bindings.
     void submit();
     void open_message(const Transcript::Entry& entry);
-    void back_to_end();
+    void press_escape();
     void browse(bool is_older);
     void interrupt();
-    void copy();
+    void copy_message();
 
     // True while a message is selected and no line is being typed. Enter, Up and Down then
     // apply to the message.
@@ -116,7 +120,9 @@ private:
 
     bool has_key_bar() const { return terminal().size().rows >= 12; }
     // Returns the number of rows above the status line, the input line and the key bar.
-    int main_height() const { return terminal().size().rows - (has_key_bar() ? 3 : 2); }
+    int main_height() const {
+        return std::max(terminal().size().rows - (has_key_bar() ? 3 : 2), 0);
+    }
     ui::Row status_row(int width) const;
     std::string hint_text() const;
     std::string progress_hint() const;
@@ -151,7 +157,7 @@ private:
     void quit_now();
     void disconnect();
     // Disconnects and connects again. Right after a successful retry, which the user may not
-    // have noticed, only adds a note to the log; the next call then reconnects.
+    // have noticed, only adds a note; the next call then reconnects.
     void reconnect();
 
     void toggle_file();
@@ -159,7 +165,7 @@ private:
     bool stop_file();
     void open_file(const std::string& name);
     void record_connection();
-    void fail_file(const std::string& trouble, const char* effect = "");
+    void report_file_error(const std::string& trouble, const char* effect = "");
 
     // Returns true if the counts shown are those of the recording, because no message was sent.
     bool counts_recording() const { return options_.recording && !results_.any(); }
@@ -177,7 +183,7 @@ private:
     std::vector<Page> pages_;  // over the messages, the last one on top
     std::string notice_;       // replaces the input line until the next key
     ev::Timer quit_timer_;     // runs while another ^C quits
-    ev::Timer clock_timer_;    // fires when a displayed time changes
+    ev::Timer clock_timer_;    // fires when a time in the status line changes
 
     Transcript transcript_;
     std::optional<Journal> journal_;  // set while a file is written
@@ -193,12 +199,11 @@ private:
     std::deque<std::string> queued_lines_;  // lines to send over the next connection
     std::size_t messages_in_text_ = 0;      // number of messages in the text sent last
     bool is_quitting_ = false;              // the loop stops once the session is closed
-    Session::State reported_state_ = Session::State::idle;  // the last state in the log
-    bool has_noted_half_close_ = false;  // the server's half-close is in the log
-    // The last reported failure to connect. A failure for the same reason is not reported
-    // again.
+    Session::State reported_state_ = Session::State::idle;  // at the last session_changed()
+    bool has_noted_half_close_ = false;  // the server's half-close of this connection is noted
+    // The last failure that a retry followed. The same failure is not reported again.
     bufio::End reported_failure_;
-    bool was_retried_ = false;  // a retry, not a key, opened this connection
+    bool was_retried_ = false;  // this connection followed a reported failure; F5 resets it
     Session session_;
 };
 

@@ -52,8 +52,8 @@ inline constexpr const char* reordered = "reordered";  // after a number
 
 }  // namespace status_word
 
-// Heights of a bar, the lowest first, and shades of a cell, the emptiest first. Bars are
-// omitted if the locale's encoding is not UTF-8.
+// Heights of a sparkline's bars, the lowest first, and shades of a cell, the emptiest first.
+// Sparklines are omitted if the locale's encoding is not UTF-8.
 inline constexpr const char* bar_heights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 inline constexpr Glyph shades[] = {{" ", " "}, {"░", "."}, {"▒", ":"}, {"▓", "#"}, {"█", "@"}};
 
@@ -68,11 +68,11 @@ struct SignGroup {
     std::initializer_list<Sign> signs;
 };
 
-// All signs, in the order of their explanation.
+// All signs, in the order of the key page.
 inline constexpr SignGroup sign_groups[] = {
     {"Counters",
      {{glyph::outgoing, "messages sent"},
-      {glyph::incoming, "right replies"},
+      {glyph::incoming, "right replies or, with -l, messages of clients"},
       {glyph::in_flight, "messages in flight, waiting for a reply"},
       {glyph::bad, "bad replies"},
       {glyph::lost, "lost messages, without a reply in time"},

@@ -22,7 +22,7 @@ std::string tenths_text(ev::Duration duration) {
     return format("%.1fs", std::chrono::duration<double>(duration).count());
 }
 
-// Returns a word or two. The log contains the whole sentence.
+// Returns a word or two. A note among the messages contains the whole sentence.
 std::string reason_words(const bufio::End& end) {
     switch (end.reason) {
     case bufio::Reason::lookup: return "unknown host";
@@ -175,10 +175,10 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
     // Without a connection the target matters more than the counters.
     if (!options.listens() || session.state() != State::dialing)
         add(is_open ? Priority::target : Priority::mode, ui::printable(options.target()));
-    const bool is_refused =
+    const bool is_pin_refused =
         session.end().reason == bufio::Reason::pin;  // TLS facts exist, but no message was sent
     if (const bufio::TlsFacts* const tls = session.tls();
-        tls && !tls->version.empty() && !is_refused)
+        tls && !tls->version.empty() && !is_pin_refused)
         add_tls(add, *tls);
     add(Priority::detail, std::string(options.framing->name));
     group = StatusGroup::counts;

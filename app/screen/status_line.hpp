@@ -11,7 +11,7 @@
 
 namespace yodel {
 
-// A part of a row. As the width shrinks, the least important parts are omitted.
+// A part of a row. The least important parts are omitted if not all parts fit.
 struct Part {
     std::string text;  // any bytes
     int rank = 0;      // the highest is omitted first
@@ -26,11 +26,12 @@ struct Separators {
 };
 
 // Returns the parts that fit, in their order. If a part of a group does not fit, the group's
-// parts of higher rank are omitted as well, because alone they mean little. The parts of rank 0
+// less important parts are omitted as well, because alone they mean little. The parts of rank 0
 // stay; if they are too wide, the row is truncated.
 ui::Row fit(const std::vector<Part>& parts, int width, const Separators& separators);
 
-// Returns 4:07, or 04:07 if `minute_digits` is 2, or 1:04:07.
+// Returns minutes and seconds as 4:07, or as 04:07 if `minute_digits` is 2. Returns 1:04:07
+// from an hour on.
 std::string elapsed_text(ev::Duration duration, int minute_digits);
 
 // Returns the state in words, in most states with the time since the state began or, before a
@@ -57,7 +58,7 @@ std::string sparkline(const std::deque<ev::Duration>& times);
 // --- Hints about keys, shown instead of the input line while it is empty.
 
 // Returns the hints for the state of the connection, separated by "; ", the most helpful first.
-// Returns an empty text if the connection is open and the user `has_sent_before`. The text is
+// Returns an empty text if the connection is open and `has_sent_before` is true. The text is
 // ASCII and static.
 std::string_view connection_hints(const Session& session, bool has_sent_before);
 

@@ -15,7 +15,7 @@ using Wrap = ui::Layout::Wrap;
 
 namespace {
 
-// The overhead of the system's allocator for an entry and its bytes.
+// The estimated overhead of the system's allocator for an entry and its bytes.
 constexpr std::size_t allocation_overhead = 64;
 
 std::size_t bytes_of(const Transcript::Entry& entry) {
@@ -106,15 +106,15 @@ void show_selected(ui::Row& row, int width) {
 }  // namespace
 
 void Transcript::append(Entry entry) {
-    bytes_ += bytes_of(entry);
+    byte_count_ += bytes_of(entry);
     entries_.push_back(std::move(entry));
     while (entries_.size() > 1 &&
-           (entries_.size() > limits_.entries || bytes_ > limits_.bytes)) {
+           (entries_.size() > limits_.entries || byte_count_ > limits_.bytes)) {
         // A window that does not follow the tail shows at most height_ entries.
         const bool is_oldest_shown = top_ && top_->index == 0;
         const auto height = static_cast<std::size_t>(height_);
         const std::size_t removed = is_oldest_shown ? std::min(height, entries_.size() - 2) : 0;
-        bytes_ -= bytes_of(entries_[removed]);
+        byte_count_ -= bytes_of(entries_[removed]);
         entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(removed));
         if (selected_ == removed) selected_.reset();
         if (selected_ && *selected_ > removed) --*selected_;

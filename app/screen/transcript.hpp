@@ -1,10 +1,10 @@
-// The transcript on the screen: a bounded queue of events and notes, in a window that wraps,
-// scrolls, searches and selects.
+// The transcript on the screen: a bounded queue of events and notes, which are shown in a
+// window that scrolls, and can be searched and selected.
 //
 // The cost of drawing depends only on the visible rows, not on the number of entries. The
-// window follows the tail until it is scrolled away. Then the text at its top stays in place,
-// even if entries are appended or removed or the window is resized. Scrolling to the end makes
-// it follow the tail again.
+// window follows the tail until it is scrolled or frozen or an entry is selected. Then the text
+// at its top stays in place, even if other entries are appended or removed or the window is
+// resized. Scrolling to the end makes it follow the tail again.
 //
 // Scrolling and selecting use the size passed to the last rows().
 #pragma once
@@ -40,7 +40,7 @@ public:
     struct Limits {
         std::size_t entries = 100'000;
         std::size_t bytes = 36 << 20;  // of all entries, including overhead
-        std::size_t head = 4096;       // first bytes of a message, which are shown and searched
+        std::size_t head = 4096;       // bytes that are searched and, unless decoded, shown
     };
 
     // With `is_checking`, right replies are marked. With `is_resp`, replies are shown as by
@@ -59,7 +59,7 @@ public:
     void show_hex(bool is_hex);
     bool is_hex() const { return is_hex_; }
     // Switches the times of entries other than replies: from the clock to the time since the
-    // previous entry, to none, and back to the clock.
+    // previous entry, to no time, and back to the clock.
     void cycle_timestamps();
 
     // The visible rows: at most `height`, of at most `width` columns each.
@@ -75,9 +75,9 @@ public:
     // Selecting scrolls the entry into the window and stops following. The selected entry is
     // shown in Style::selected.
     void select_older();  // begins with the newest entry
-    void select_newer();  // at the newest, selects none and follows again
+    void select_newer();  // after the newest, selects none and follows again
     void select_none();
-    // Valid until an entry is appended.
+    // Returns null if no entry is selected. The result is valid until an entry is appended.
     const Entry* selected() const { return selected_ ? &entries_[*selected_] : nullptr; }
     // Returns the first `max_bytes` bytes of an entry, without its time and fate. In the hex
     // view, they are hex numbers on one line.
@@ -125,7 +125,7 @@ private:
     const bool is_resp_;
     const Limits limits_;
     std::deque<Entry> entries_;
-    std::size_t bytes_ = 0;                // of all entries, including overhead
+    std::size_t byte_count_ = 0;           // of all entries, including overhead
     int width_ = 80;                       // width of the last rows(), at least 1
     int height_ = 24;                      // of the last rows(), at least 1
     std::optional<Anchor> top_;            // none if the window follows the tail

@@ -140,7 +140,7 @@ TEST_CASE("each key works as its help explains") {
          R"(escapes; -f nul; keys a\\n\\\\ Enter; peer got a\n\\\x00; keys M-Up Enter e; last a\n\\)"},
         {"a message that is too long to edit",
          R"(peer answers x{16777217}; shows 16777217 bytes; keys M-Up Enter e
-            last "too long for the line: 16777217 bytes; the limit is 16777216"; keys a; last a)"},
+            last "the message is too long for the line: 16777217 bytes; the limit is 16777216"; keys a; last a)"},
         {"searching",
          R"(ECHO first; ECHO second; keys M-/; last "find: Enter searches; Esc goes back"
             keys first; cursor 11; keys Enter; shows HELD; last "n older, N newer; Esc goes back to the end"
@@ -212,7 +212,7 @@ TEST_CASE("each key works as its help explains") {
             keys Back; ECHO rm; keys M-Up M-w; last copied, if the terminal allows it (OSC 52)
             writes \x1b]52;c;cm0=\x1b\\; keys M-h M-w; writes \x1b]52;c;NzIgNmQ=\x1b\\)"},
         {"copying too much", R"(keys x{75000} Enter M-Up M-w
-                                last "not copied; it exceeds the limit of 74991 bytes")"},
+                                last "not copied; the text exceeds the limit of 74991 bytes")"},
         {"a key without a meaning", R"(keys M-z; last "this key does nothing; F1 lists the keys"
                                        keys x; last x)"},
     });

@@ -65,14 +65,15 @@ std::string give_up_rights(const YodelOptions& options, bool has_screen) {
 
 // Listens, and stores the acceptor and the actual port in the endpoint. Throws std::exception
 // on failure.
-void listen(ev::Loop& loop, Session::Options& session, std::optional<bufio::Acceptor>& to) {
+void listen(ev::Loop& loop, Session::Options& session,
+            std::optional<bufio::Acceptor>& acceptor) {
     bufio::Endpoint& endpoint = session.endpoint;
     const bufio::LookupResult found = bufio::look_up(endpoint);
     if (found.addresses.empty())
         throw std::runtime_error("cannot listen on " + endpoint.text() + ": " + found.error);
-    to.emplace(loop, found.addresses.front(), endpoint.is_udp);
-    endpoint.acceptor = &*to;
-    if (endpoint.path.empty()) endpoint.service = std::to_string(to->address().port());
+    acceptor.emplace(loop, found.addresses.front(), endpoint.is_udp);
+    endpoint.acceptor = &*acceptor;
+    if (endpoint.path.empty()) endpoint.service = std::to_string(acceptor->address().port());
 }
 
 bufio::TlsContext tls_context(const YodelOptions& options) {
@@ -141,9 +142,9 @@ int print_recording(const YodelOptions& options) {
 
 // Examines the server, and waits until its report is written.
 int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
-    Session::Options& target = options.run.session;
-    if (!options.line.has("reply-timeout")) target.reply_timeout = std::chrono::seconds(1);
-    if (!options.line.has("connect-timeout")) target.connect_timeout = std::chrono::seconds(4);
+    Session::Options& session = options.run.session;
+    if (!options.line.has("reply-timeout")) session.reply_timeout = std::chrono::seconds(1);
+    if (!options.line.has("connect-timeout")) session.connect_timeout = std::chrono::seconds(4);
     give_up_rights(options, false);
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
     const bool is_shown = ::isatty(STDERR_FILENO) == 1 && !options.report.quiet;
@@ -158,11 +159,11 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
         diagnostics().clear_temporary();
         output.write(lines);
     };
-    const Trouble trouble = examine(
-        loop, {target, options.prints_json(), options.report.verbose, print_lines, show_check});
+    const Trouble trouble = examine(loop, {session, options.prints_json(),
+                                           options.report.verbose, print_lines, show_check});
     diagnostics().clear_temporary();
     ev::Timer overdue(loop, [&] { loop.stop(); });
-    if (target.max_time) overdue.start_at(begun_at + *target.max_time);
+    if (session.max_time) overdue.start_at(begun_at + *session.max_time);
     while (ending.signo() == 0 && !output.done() && loop.step()) continue;
     signo = ending.signo();
     if (output.error() != 0)

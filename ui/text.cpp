@@ -248,9 +248,11 @@ void append_utf8(std::string& to, char32_t value) {
         to += static_cast<char>(value);
         return;
     }
-    const unsigned later = value < 0x800 ? 1 : value < 0x10000 ? 2 : 3;  // bytes of 6 bits each
-    to += static_cast<char>((0xf00u >> (later + 1) & 0xf0u) | value >> 6 * later);
-    for (unsigned i = later; i > 0; --i)
+    // Each byte after the first contains six bits.
+    const unsigned continuation_count = value < 0x800 ? 1 : value < 0x10000 ? 2 : 3;
+    to += static_cast<char>((0xf00u >> (continuation_count + 1) & 0xf0u) |
+                            value >> 6 * continuation_count);
+    for (unsigned i = continuation_count; i > 0; --i)
         to += static_cast<char>(0x80 | (value >> 6 * (i - 1) & 0x3f));
 }
 

@@ -22,7 +22,7 @@ constexpr ev::Duration reaction_time = std::chrono::seconds(2);
 // Round trips in the status line's sparkline.
 constexpr std::size_t max_recent_round_trips = 8;
 
-constexpr const char* no_target = "nothing is connected; yodel -r FILE TARGET connects";
+constexpr const char* no_target_text = "nothing is connected; yodel -r FILE TARGET connects";
 
 }  // namespace
 
@@ -101,20 +101,19 @@ void ScreenClient::show(const Event& event, Transcript::WallTime at, Style note_
 
 // If there is no target, adds a note and returns true.
 bool ScreenClient::refuse_without_target() {
-    if (!options_.has_target) add_note(no_target, Style::warn);
+    if (!options_.has_target) add_note(no_target_text, Style::warn);
     return !options_.has_target;
 }
 
 // --- Events of the session.
 
-// Reports a half-close by the server if messages can still be sent
-// (Session::peer_half_closed()).
 void ScreenClient::session_changed() {
     mark_changed();
     const State state = session_.state();
     const bool has_opened = is_open() && reported_state_ != State::open;
     if (state != reported_state_) report_state();
     reported_state_ = state;
+    // If a half-close has not ended the connection, messages can still be sent.
     const bool is_half_closed =
         is_open() && session_.peer_half_closed() && !session_.options().listens();
     if (is_half_closed && !has_noted_half_close_)
@@ -154,12 +153,12 @@ void ScreenClient::report_state() {
 }
 
 void ScreenClient::add_note(std::string_view text, Style style) {
-    record({.reply = {.payload = text}}, style);
+    add_event({.reply = {.payload = text}}, style);
 }
 
 void ScreenClient::session_event(const Event& event) {
     if (event.fate == Fate::read) return;
-    record(event);
+    add_event(event);
     const Reply& reply = event.reply;
     if (event.fate == Fate::stale && results_.stale == 1)
         add_note(stale_text(reply.payload), Style::warn);
@@ -173,7 +172,7 @@ void ScreenClient::session_event(const Event& event) {
 
 // Counts and shows an event, and adds it to the journal. For a recording, a message counts as
 // sent only once its fate is known, because a recording omits messages without a fate.
-void ScreenClient::record(const Event& event, Style note_style) {
+void ScreenClient::add_event(const Event& event, Style note_style) {
     using namespace std::chrono_literals;
     auto& earlier = earlier_results_;
     if (earlier.empty() || loop_.now() - earlier.back().first >= 1s)
@@ -233,7 +232,7 @@ bool ScreenClient::sends_each_line() const {
 
 void ScreenClient::send(const std::string& line) {
     if (is_open()) return send_now(line);
-    if (!options_.has_target) return refuse(line, no_target);
+    if (!options_.has_target) return refuse(line, no_target_text);
     if (is_quitting_)
         return refuse(line, "not sent; yodel quits once all replies have arrived");
     queued_lines_.push_back(line);

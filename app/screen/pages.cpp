@@ -85,18 +85,18 @@ void add_part(PageRows& page, const ui::Needle& needle, std::string_view bytes,
 // `is_resp`, a Redis value.
 void add_bytes(PageRows& page, const ui::Needle& needle, bool is_resp, const char* name,
                std::string_view bytes, std::size_t marked_byte) {
-    std::size_t text_marked = marked_byte;
+    std::size_t marked_text_byte = marked_byte;
     const char* form = ", indented as JSON";
     std::optional<std::string> text;
-    if (bytes.size() <= max_decoded_bytes) text = indented_json(bytes, text_marked);
+    if (bytes.size() <= max_decoded_bytes) text = indented_json(bytes, marked_text_byte);
     if (!text && is_resp && bytes.size() <= max_decoded_bytes) {
         text = resp_text(std::string(bytes) + "\r\n");
-        text_marked = no_byte;
+        marked_text_byte = no_byte;
         form = ", decoded as RESP";
     }
     page.add_title(name + (", " + bytes_text(bytes.size())) + (text ? form : ""));
-    if (!text) text_marked = marked_byte;
-    add_part(page, needle, text ? *text : bytes, text_marked, false);
+    if (!text) marked_text_byte = marked_byte;
+    add_part(page, needle, text ? *text : bytes, marked_text_byte, false);
     add_part(page, needle, bytes, marked_byte, true);
 }
 

@@ -143,27 +143,27 @@ bool ScreenClient::press_in(ui::HistorySearch& search, const ui::Key& key) {
     return is_cancelled;
 }
 
-bool ScreenClient::press_in(MessageSearch& find, const ui::Key& key) {
+bool ScreenClient::press_in(MessageSearch& search, const ui::Key& key) {
     const bool is_on_page = !pages_.empty();
     const bool is_cancelled = is_cancel(key);
     const int step = key.chord == ui::plain(U'n') ? 1 : key.chord == ui::plain(U'N') ? -1 : 0;
-    find.has_failed = false;
-    if (find.has_match && step != 0) {  // in the transcript, the next match is older
-        find.has_failed =
+    search.has_failed = false;
+    if (search.has_match && step != 0) {  // in the transcript, the next match is older
+        search.has_failed =
             is_on_page ? !find_on_page(Style::match, step) : !transcript_.search_next(-step);
         return true;
     }
-    if (!find.has_match && key.chord == ui::plain(KeyCode::enter)) {
-        const std::string& text = find.text.text();
+    if (!search.has_match && key.chord == ui::plain(KeyCode::enter)) {
+        const std::string& text = search.text.text();
         if (is_on_page) pages_.back().needle = ui::Needle(text);
-        find.has_match = is_on_page ? find_on_page(Style::match) : transcript_.search(text);
-        find.has_failed = !find.has_match;
+        search.has_match = is_on_page ? find_on_page(Style::match) : transcript_.search(text);
+        search.has_failed = !search.has_match;
         if (text.empty()) mode_.emplace<Typing>();  // an empty search removes the marks
         return true;
     }
-    if (!find.has_match && !is_cancelled && find.text.press(key)) return true;
-    const bool is_done = is_cancelled && (is_on_page || !find.has_match);
-    if (find.has_match && is_done) pages_.back().needle = {};
+    if (!search.has_match && !is_cancelled && search.text.press(key)) return true;
+    const bool is_done = is_cancelled && (is_on_page || !search.has_match);
+    if (search.has_match && is_done) pages_.back().needle = {};
     mode_.emplace<Typing>();
     return is_done;
 }
@@ -380,8 +380,8 @@ void ScreenClient::draw() {
 ui::Row ScreenClient::status_row(int width) const {
     std::vector<Part> parts =
         status_parts(session_, shown_results(), recent_round_trips_, loop_.now());
-    const auto put = [&](int priority, std::string text, Style style) {
-        parts.insert(parts.begin() + 1, {std::move(text), priority, style});
+    const auto put = [&](int rank, std::string text, Style style) {
+        parts.insert(parts.begin() + 1, {std::move(text), rank, style});
     };
     if (const auto& recording = options_.recording) {
         const std::string file = recording->name.substr(recording->name.rfind('/') + 1);
@@ -389,25 +389,23 @@ ui::Row ScreenClient::status_row(int width) const {
                                  count_text(recorded_results_.sent, "message") +
                                  local_time_text(", %Y-%m-%d %H:%M", recording->started);
         if (session_.state() != State::idle) {
-            put(Priority::detail, text, Style::status);
+            put(Rank::detail, text, Style::status);
         } else {
             parts.erase(parts.begin() + 1);  // the target
             parts.front().text = text;
         }
     }
     if (const std::size_t count = queued_lines_.size(); count > 0)
-        put(Priority::mode, std::to_string(count) + " " + status_word::queued,
-            Style::status_warn);
-    if (journal_) put(Priority::target, status_word::file, Style::status);
-    if (!options_.key_log.empty())
-        put(Priority::trust, status_word::key_log, Style::status_warn);
+        put(Rank::mode, std::to_string(count) + " " + status_word::queued, Style::status_warn);
+    if (journal_) put(Rank::target, status_word::file, Style::status);
+    if (!options_.key_log.empty()) put(Rank::trust, status_word::key_log, Style::status_warn);
     if (!transcript_.is_following()) {
         const std::size_t below = transcript_.entries_below();
         const std::string more = below == 0 ? "" : ", " + std::to_string(below) + " below";
-        put(Priority::mode, status_word::held + more, Style::status_warn);
+        put(Rank::mode, status_word::held + more, Style::status_warn);
     }
-    const std::string bar = " " + glyph::separator.text() + " ";
-    ui::Row row = fit(parts, width, {" ", bar, Style::status});
+    const std::string separator = " " + glyph::separator.text() + " ";
+    ui::Row row = fit(parts, width, {" ", separator, Style::status});
     ui::pad(row, width, Style::status);
     return row;
 }
@@ -422,14 +420,14 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
         append_hints(row, text, width);
         return row;
     }
-    auto* const find = std::get_if<MessageSearch>(&mode_);
-    if (find) ui::append(row, find->has_failed ? "not found: " : "find: ", Style::dim);
+    auto* const search = std::get_if<MessageSearch>(&mode_);
+    if (search) ui::append(row, search->has_failed ? "not found: " : "find: ", Style::dim);
     if (is_escaped_) ui::append(row, "Esc- ", Style::dim);
-    ui::LineEditor& editor = find ? find->text : editor_;
+    ui::LineEditor& editor = search ? search->text : editor_;
     // Announces how many messages a text of several lines becomes.
     std::string lines_hint;
     const auto newlines = std::count(editor.text().begin(), editor.text().end(), '\n');
-    if (!find && newlines > 0 && sends_each_line()) {
+    if (!search && newlines > 0 && sends_each_line()) {
         const std::string count = std::to_string(newlines + 1);
         lines_hint = "  " + count + " lines";
         if (width >= 60) lines_hint += ": Enter sends " + count + " messages";
@@ -440,7 +438,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     row.insert(row.end(), view.row.begin(), view.row.end());
     if (!lines_hint.empty()) ui::pad(row, width - ui::display_width(lines_hint));
     ui::append(row, lines_hint, Style::dim);
-    if (find && editor.empty()) append_hints(row, "Enter searches; Esc goes back", width);
+    if (search && editor.empty()) append_hints(row, "Enter searches; Esc goes back", width);
     return row;
 }
 
@@ -466,12 +464,12 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
 std::string ScreenClient::hint_text() const {
     if (quit_timer_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;
-    if (const auto* const find = std::get_if<MessageSearch>(&mode_)) {
-        if (!find->has_match) return {};
-        const std::string outcome = find->has_failed ? "no more matches; " : "";
+    if (const auto* const search = std::get_if<MessageSearch>(&mode_)) {
+        if (!search->has_match) return {};
+        const std::string outcome = search->has_failed ? "no more matches; " : "";
         if (!pages_.empty()) return outcome + "n next, N previous; Esc goes back";
         return outcome + "n older, N newer; Esc goes back" +
-               (find->has_failed ? "" : " to the end");
+               (search->has_failed ? "" : " to the end");
     }
     if (!pages_.empty()) {
         const Page& page = pages_.back();

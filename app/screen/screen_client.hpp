@@ -97,7 +97,7 @@ private:
     // usual effect.
     static bool press_in(Typing&, const ui::Key&) { return false; }
     bool press_in(ui::HistorySearch& search, const ui::Key& key);
-    bool press_in(MessageSearch& find, const ui::Key& key);
+    bool press_in(MessageSearch& search, const ui::Key& key);
     bool press_in(Page& page, const ui::Key& key);
     bool scroll(Page& page, const ui::Chord& chord) const;
     bool find_on_page(ui::Style style, int step = 0);
@@ -133,7 +133,7 @@ private:
 
     void session_changed() override;
     void session_event(const Event& event) override;
-    void record(const Event& event, ui::Style note_style = ui::Style::dim);
+    void add_event(const Event& event, ui::Style note_style = ui::Style::dim);
     void show(const Event& event, Transcript::WallTime at, ui::Style note_style);
     void show_recording();
     void report_state();

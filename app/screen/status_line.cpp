@@ -54,21 +54,21 @@ std::string explained_words(const Session& session) {
 void add_tls(const auto& add, const bufio::TlsFacts& tls) {
     std::string version = tls.version;
     std::erase(version, 'v');  // TLS1.3
-    add(Priority::target, version);
-    if (!tls.group.empty()) add(Priority::detail, tls.group);
+    add(Rank::target, version);
+    if (!tls.group.empty()) add(Rank::detail, tls.group);
     if (tls.not_after.empty()) return;  // the peer has no certificate
     if (!tls.faults_text.empty())
-        return add(Priority::trust, status_word::unverified, Style::status_bad);
+        return add(Rank::trust, status_word::unverified, Style::status_bad);
     const bool is_expiring = tls.days_left < 14;
-    add(is_expiring ? Priority::trust : Priority::detail,
+    add(is_expiring ? Rank::trust : Rank::detail,
         glyph::right.text() + std::to_string(tls.days_left) + "d",
         is_expiring ? Style::status_warn : Style::status);
 }
 
 void add_counts(const auto& add, const Session& session, const Results& results) {
     const auto count = [&](std::uint64_t number, const std::string& sign,
-                           int priority = Priority::count, Style style = Style::status) {
-        add(priority, std::to_string(number) + sign, style);
+                           int rank = Rank::count, Style style = Style::status) {
+        add(rank, std::to_string(number) + sign, style);
     };
     count(results.sent, glyph::outgoing.text());
     if (session.options().listens()) return count(results.unsolicited, glyph::incoming.text());
@@ -76,13 +76,13 @@ void add_counts(const auto& add, const Session& session, const Results& results)
     count(session.in_flight(), glyph::in_flight.text());
     for (const auto& [number, sign] :
          {std::pair(results.bad, glyph::bad), {results.lost, glyph::lost}})
-        count(number, sign.text(), number > 0 ? Priority::failure : Priority::count,
+        count(number, sign.text(), number > 0 ? Rank::failure : Rank::count,
               number > 0 ? Style::status_bad : Style::status);
     for (const auto& [number, sign] :
          {std::pair(results.unsolicited, glyph::unsolicited.text()),
           {results.duplicates, std::string(" ") + status_word::duplicate},
           {results.reordered, std::string(" ") + status_word::reordered}})
-        if (number > 0) count(number, sign, Priority::count, Style::status_warn);
+        if (number > 0) count(number, sign, Rank::count, Style::status_warn);
 }
 
 ui::Row row_of(const std::set<const Part*>& parts, const Separators& separators) {
@@ -157,42 +157,43 @@ std::string state_words(const Session& session, ev::Time now) {
 // Each time is padded to four columns, enough for less than ten seconds, so that the following
 // parts stay in place.
 std::vector<Part> status_parts(const Session& session, const Results& results,
-                               const std::deque<ev::Duration>& recent, ev::Time now) {
+                               const std::deque<ev::Duration>& recent_round_trips,
+                               ev::Time now) {
     const Session::Options& options = session.options();
     const bool is_open = session.state() == State::open;
     std::vector<Part> parts;
     int group = StatusGroup::connection;
-    const auto add = [&](int priority, std::string text, Style style = Style::status) {
-        parts.push_back({std::move(text), priority, style, group});
+    const auto add = [&](int rank, std::string text, Style style = Style::status) {
+        parts.push_back({std::move(text), rank, style, group});
     };
     const std::string words = " " + ui::printable(state_words(session, now));
     if (is_open && session.is_peer_known())
-        add(Priority::state, glyph::connected.text() + words,
+        add(Rank::state, glyph::connected.text() + words,
             session.peer_half_closed() ? Style::status_warn : Style::status);
     else
-        add(Priority::state, glyph::disconnected.text() + words,
+        add(Rank::state, glyph::disconnected.text() + words,
             exit_status(session.end()) != 0 ? Style::status_bad : Style::status);
     // Without a connection the target matters more than the counters.
     if (!options.listens() || session.state() != State::dialing)
-        add(is_open ? Priority::target : Priority::mode, ui::printable(options.target()));
+        add(is_open ? Rank::target : Rank::mode, ui::printable(options.target()));
     const bool is_pin_refused =
         session.end().reason == bufio::Reason::pin;  // TLS facts exist, but no message was sent
     if (const bufio::TlsFacts* const tls = session.tls();
         tls && !tls->version.empty() && !is_pin_refused)
         add_tls(add, *tls);
-    add(Priority::detail, std::string(options.framing->name));
+    add(Rank::detail, std::string(options.framing->name));
     group = StatusGroup::counts;
     add_counts(add, session, results);
-    if (recent.empty()) return parts;
+    if (recent_round_trips.empty()) return parts;
     group = StatusGroup::times;
     const auto padded = [](ev::Duration time) {
         return format("%4s", milliseconds_number(time).c_str());
     };
-    add(Priority::time, padded(recent.back()) + "ms");
-    if (ui::is_utf8_locale()) add(Priority::round_trips, sparkline(recent));
+    add(Rank::time, padded(recent_round_trips.back()) + "ms");
+    if (ui::is_utf8_locale()) add(Rank::round_trips, sparkline(recent_round_trips));
     for (const auto& [name, percent] :
          {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
-        add(Priority::round_trips, name + padded(results.round_trips.percentile(percent)));
+        add(Rank::round_trips, name + padded(results.round_trips.percentile(percent)));
     return parts;
 }
 

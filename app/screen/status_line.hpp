@@ -39,7 +39,7 @@ std::string elapsed_text(ev::Duration duration, int minute_digits);
 std::string state_words(const Session& session, ev::Time now);
 
 // The ranks of the parts, the most important first.
-struct Priority {
+struct Rank {
     enum { state, failure, trust, mode, count, target, time, detail, round_trips };
 };
 
@@ -49,7 +49,8 @@ struct StatusGroup {
 };
 
 std::vector<Part> status_parts(const Session& session, const Results& results,
-                               const std::deque<ev::Duration>& recent, ev::Time now);
+                               const std::deque<ev::Duration>& recent_round_trips,
+                               ev::Time now);
 
 // Returns the times as bars of eight heights, relative to the longest: ▁▂▁▃█▂. There must be at
 // least one time.

@@ -34,7 +34,7 @@ namespace {
 constexpr std::size_t own_descriptors = 16;
 
 // Time for pending echoes at exit.
-constexpr ev::Duration grace = std::chrono::seconds(5);
+constexpr ev::Duration grace_period = std::chrono::seconds(5);
 
 // Attempts to find a port that is free for connections and for datagrams.
 constexpr int max_attempts = 16;
@@ -102,7 +102,8 @@ private:
         }
     }
 
-    // If the system chose a port that is taken for connections, tries another one.
+    // Listens on one port for UDP and TCP. If TCP already uses the port that the system chose
+    // for UDP, asks for another one.
     bufio::Address listen_on_both(const bufio::Address& wanted) {
         for (int attempt = 1;; ++attempt) {
             const bufio::Address address = server_.listen_datagrams(wanted);
@@ -140,7 +141,7 @@ private:
                    " descriptors (ulimit -Hn)");
     }
 
-    // All sockets are bound by now. The only right still needed is to remove files at the end.
+    // All sockets are bound by now. The port file and the sockets of -U are removed at the end.
     void give_up_rights() {
         SandboxRules rules;
         if (!options_.port_file.empty()) rules.removable.push_back(options_.port_file);
@@ -154,7 +155,7 @@ private:
     void shut_down() {
         if (is_shutting_down_) return loop_.stop();
         is_shutting_down_ = true;
-        server_.drain(grace, [this] { loop_.stop(); });
+        server_.drain(grace_period, [this] { loop_.stop(); });
     }
 
     void reload() {
@@ -170,7 +171,7 @@ private:
         }
     }
 
-    void report() const {
+    void report_counters() const {
         const Counters counters = server_.counters();
         std::string text;
         JsonObject object = timed_object();
@@ -203,7 +204,7 @@ private:
         diagnostics().remark(text);
     }
 
-    // Throws if nobody can find the server, because its addresses were not printed.
+    // Throws if the addresses were not printed, because nobody could find the server.
     void check_output() const {
         if (output_.error() != 0)
             throw FileError(output_failed, "standard output", output_.error());
@@ -222,7 +223,7 @@ private:
     ev::Signal terminate_{loop_, SIGTERM, [this] { shut_down(); }};
     ev::Signal interrupt_{loop_, SIGINT, [this] { shut_down(); }};
     ev::Signal hangup_{loop_, SIGHUP, [this] { reload(); }};
-    ev::Signal report_signal_{loop_, SIGUSR1, [this] { report(); }};
+    ev::Signal report_signal_{loop_, SIGUSR1, [this] { report_counters(); }};
 };
 
 int run(ev::Loop& loop, ServerOptions options, int&) {
@@ -238,7 +239,7 @@ int run(ev::Loop& loop, ServerOptions options, int&) {
 }  // namespace yodel
 
 int main(int argc, char* argv[]) {
-    // Errors in the options are also printed as JSON.
+    // With --json, errors in the options are printed as JSON, too.
     for (int i = 1; i < argc && argv[i] != std::string_view("--"); ++i)
         if (argv[i] == std::string_view("--json"))
             yodel::diagnostics().set_form(yodel::Diagnostics::Form::json);

@@ -17,11 +17,11 @@ namespace {
 
 constexpr int first_unprivileged_port = 1024;
 
-// Time that a reordered answer waits for the next answer.
+// Longest time that a reordered answer waits for the next answer.
 constexpr ev::Duration reordering_time = std::chrono::milliseconds(100);
 constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 
-// Bytes of memory for answers that faults hold back; more are dropped.
+// Maximum bytes of memory for answers that faults hold back. Further answers are dropped.
 constexpr std::size_t default_max_held = 16 * 1024 * 1024;
 
 }  // namespace
@@ -57,8 +57,8 @@ void EchoServer::DatagramPort::stop_receiving() {
     update_interest();
 }
 
-// Reads nothing while the system accepts no answers, so that its receive buffer bounds the
-// memory.
+// Reads nothing while the system accepts no answers. The system's receive buffer then limits
+// the memory.
 void EchoServer::DatagramPort::advance() {
     send_due();
     if (!is_blocked() && !is_stopped_ && resume_at_ <= server_.loop_.now()) {
@@ -103,7 +103,7 @@ void EchoServer::DatagramPort::take(const Datagram& datagram) {
     }
 }
 
-// Returns why the datagram must not be answered, or null if it may be answered.
+// Returns why the datagram must not be answered, or null. Logs the start of a loop.
 const char* EchoServer::DatagramPort::refusal(const Datagram& datagram) {
     const bufio::Address& peer = datagram.peer;
     if (datagram.is_to_group) return "sent to a broadcast or multicast address";
@@ -127,8 +127,8 @@ const char* EchoServer::DatagramPort::refusal(const Datagram& datagram) {
     return "possible loop";
 }
 
-// Keeps copies of the answers that the system does not accept now. Drops each answer that
-// it refuses.
+// Keeps copies of the answers that the system does not accept now. Drops each answer that the
+// system refuses.
 void EchoServer::DatagramPort::send_batch() {
     Counters& counters = server_.counters_;
     std::span<const bufio::Packet> left(batch_);

@@ -6,7 +6,7 @@
 // address gets no answer. If the same bytes arrive from the same address more than 64 times in
 // a second, they count as a loop between two services, and are not answered until they have
 // stopped for a second. Otherwise one forged datagram could make two servers answer each other
-// forever (CVE-2024-2169). With Options::may_answer_all, every datagram is answered.
+// forever (CVE-2024-2169). Options::may_answer_all disables these rules.
 //
 // The faults of a datagram depend only on the seed and on its number. A port numbers the
 // datagrams that it does not refuse, in order of arrival.
@@ -34,9 +34,9 @@ public:
     static constexpr unsigned max_repeats = 64;  // per second
     static constexpr ev::Duration second = std::chrono::seconds(1);
 
-    // Returns how often the bytes have arrived within a second, this time included. A count
-    // above max_repeats means a loop, which is over once the bytes have not arrived for a
-    // second. `key` identifies the bytes and their source address.
+    // Counts an arrival. `key` identifies the bytes and their source address. Returns the
+    // number of arrivals in the current second. If it exceeds max_repeats, this is a loop: the
+    // count grows until the bytes have not arrived for a second.
     unsigned count(std::uint64_t key, ev::Time now);
 
 private:
@@ -44,8 +44,7 @@ private:
     static constexpr std::size_t ways = 4;
     struct Entry {
         std::uint64_t key = 0;
-        // When the counted second began or, once a loop is detected, the latest datagram
-        // arrived.
+        // Start of the counted second or, in a loop, time of the latest arrival.
         ev::Time counted_at{};
         unsigned count = 0;
     };
@@ -77,7 +76,7 @@ private:
     void send_batch();
     void answer_faultily(const bufio::Datagram& datagram);
     void send_due();
-    // Returns true if the system has not accepted an answer yet.
+    // Returns true while an answer waits until the system accepts it.
     bool is_blocked() const { return held_.first_due_at() == blocked_at; }
 
     static constexpr ev::Time blocked_at = ev::Time::min();  // due before all others
@@ -88,8 +87,8 @@ private:
     FaultDice dice_;
     LoopGuard loop_guard_;
     DelayQueue<Answer> held_;           // delayed, or not accepted by the system
-    DelayQueue<Answer> reordered_;      // held until another answer is sent
-    std::vector<bufio::Packet> batch_;  // answers whose bytes are views of received datagrams
+    DelayQueue<Answer> reordered_;      // to be sent after the next answer, or at a deadline
+    std::vector<bufio::Packet> batch_;  // answers to send now; their bytes are views
     bool is_stopped_ = false;
     ev::Time resume_at_{};  // end of a pause after a failure to receive
     ev::Timer timer_;

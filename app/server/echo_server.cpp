@@ -25,26 +25,26 @@ using bufio::Stream;
 
 namespace {
 
-// Time for a peer to read our output if it keeps sending after we have closed our side.
+// Time for a peer to close its side after an error has made us close ours.
 constexpr ev::Duration linger_time = std::chrono::seconds(2);
 // While draining, a peer is dropped once our side is closed and it has been silent for this
 // long. Dropping a peer that still sends would cause a reset, and destroy replies in flight.
 constexpr ev::Duration silence_time = std::chrono::milliseconds(100);
 
-// Maximum number of bytes of a read from which the log quotes an excerpt.
-constexpr std::size_t logged_bytes = 256;
-// If more connections than this are left after the grace period, only their number is logged,
-// unless the log is verbose.
+// The log quotes at most this many bytes of a read.
+constexpr std::size_t max_quoted_bytes = 256;
+// If more connections than this still have undelivered data after the grace period, only their
+// number is logged, unless the log is verbose.
 constexpr int max_cut_off_logged = 8;
 
 // Buffered input takes memory in addition to max_buffer, so there is little of it. But the
 // low-water mark must exceed an incomplete length prefix, or reading would stall.
-Stream::Limits limits(std::size_t buffer) {
-    const std::size_t input = std::clamp<std::size_t>(buffer, 16, 16 * 1024);
-    return {.input_high = input, .input_low = input / 4, .output = buffer};
+Stream::Limits stream_limits(std::size_t max_buffer) {
+    const std::size_t input = std::clamp<std::size_t>(max_buffer, 16, 16 * 1024);
+    return {.input_high = input, .input_low = input / 4, .output = max_buffer};
 }
 
-// The number of simultaneous connections whose memory is worth returning to the system.
+// A peak of this many connections leaves memory that is worth returning to the system.
 constexpr std::size_t large_peak = 100;
 
 }  // namespace
@@ -55,32 +55,33 @@ public:
                std::string peer)
         : server_(server),
           peer_(std::move(peer)),
-          stream_(server.loop_, std::move(transport), *this, limits(server.options_.buffer())),
-          responder_(make_responder(server.loop_, server.options_.faults,
-                                    *server.options_.framing,
-                                    {server.options_.buffer(), server.options_.max_frame},
-                                    server.counters_.accepted, stream_)) {
+          stream_(server.loop_, std::move(transport), *this,
+                  stream_limits(server.options_.effective_max_buffer())),
+          responder_(make_responder(
+              server.loop_, server.options_.faults, *server.options_.framing,
+              {server.options_.effective_max_buffer(), server.options_.max_frame},
+              server.counters_.accepted, stream_)) {
         if (!stream_.is_open()) restart_timeout(server_.options_.handshake_timeout);
         check_handshake();
         advance();
     }
 
-    // Delivers the pending output, and ends. If a message has arrived only in part, and the
-    // responder answers whole messages, the rest may still arrive during the grace period.
+    // Closes immediately during the handshake. Otherwise finishes once all input is answered;
+    // until then, the rest of an incomplete message may still arrive.
     void drain() {
         if (!stream_.is_open()) return close();
         is_draining_ = true;
         advance();
     }
 
-    // Returns true if output is pending, or a message was received in part.
+    // Returns true if received bytes are unanswered, or answers are unsent.
     bool has_undelivered() const {
         return stream_.pending() > 0 || !stream_.received().empty() || stream_.held() > 0 ||
                responder_->has_pending();
     }
 
-    // Ends the connection after the grace period. Pending output or an incomplete message is a
-    // failure, which is logged only if `is_logged`.
+    // Closes the connection after the grace period. If data is undelivered, counts a failure,
+    // and logs it if `is_logged`.
     void cut_off(bool is_logged) {
         if (has_undelivered()) fail("not all echoes were sent in time", is_logged);
         close();
@@ -116,7 +117,7 @@ private:
         if (server_.options_.verbose) log("connected" + how);
     }
 
-    // Most connections need no timer, so each is created only when it is first started.
+    // Creates the timer when it is first needed, because most connections need none.
     void restart_timeout(std::optional<ev::Duration> timeout) {
         if (!timeout) return;
         if (!timeout_) timeout_ = ev::Timer(server_.loop_, [this] { time_out(); });
@@ -137,7 +138,7 @@ private:
         close();
     }
 
-    // TLS records without data do not count as traffic.
+    // If data has moved since the last call, restarts the idle timeout and logs what was read.
     void follow_traffic() {
         const std::uint64_t input = stream_.bytes_read() - logged_read_;
         const std::uint64_t moved = stream_.traffic();
@@ -154,11 +155,10 @@ private:
             stream_.received().substr(stream_.received().size() - count);
         const bool is_quoted = !server_.options_.framing->is_websocket();
         log("read " + bytes_text(count) +
-            (is_quoted ? ": " + excerpt(bytes.substr(0, logged_bytes), count) : ""));
+            (is_quoted ? ": " + excerpt(bytes.substr(0, max_quoted_bytes), count) : ""));
     }
 
-    // Answers the input, and finishes after its end. Discards it once our side is closed, or
-    // sending has failed.
+    // Answers the input, or discards it once our side is closed or sending has failed.
     void advance() {
         if (stream_.is_finishing() || stream_.output_failed())
             stream_.consume(stream_.received().size());
@@ -203,17 +203,17 @@ private:
     ev::Timer resume_timer_;  // due when the responder wants to be called again
     Stream stream_;
     std::unique_ptr<Responder> responder_;
-    std::uint64_t logged_read_ = 0;   // bytes_read() at the last follow_traffic()
+    std::uint64_t logged_read_ = 0;   // bytes_read() when traffic was last seen
     std::uint64_t seen_traffic_ = 0;  // Stream::traffic() at that time
     ev::Time last_traffic_at_{};
     bool is_opened_ = false;    // the handshake is done
-    bool is_draining_ = false;  // to be ended when no output is pending
-    bool has_failed_ = false;   // already counted as failed; later errors are consequences
+    bool is_draining_ = false;  // to be finished once all input is answered
+    bool has_failed_ = false;   // already counted as failed
 };
 
 // Without max_buffer, the limit admits the longest length-prefixed message, so that a client
 // may send the whole message before it reads.
-std::size_t EchoServer::Options::buffer() const {
+std::size_t EchoServer::Options::effective_max_buffer() const {
     const std::size_t max_payload = std::min(max_frame, framing->max_payload());
     const std::size_t message = framing->has_length() ? framing->overhead() + max_payload : 0;
     return max_buffer.value_or(std::max<std::size_t>(1024 * 1024, message));
@@ -253,7 +253,7 @@ const bufio::Address& EchoServer::listen_datagrams(const bufio::Address& address
 
 void EchoServer::close_last_datagram_port() { datagram_ports_.pop_back(); }
 
-// A connection that can't be served must not end the others.
+// A connection that cannot be served must not end the others.
 void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
     ++counters_.accepted;
     if (connections_.size() >= options_.max_connections)
@@ -275,8 +275,8 @@ void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
     }
 }
 
-// Closes our side, and reads up to 4 KiB of the bytes received so far, so that the peer sees an
-// end, not a reset.
+// Closes our side, and reads up to 4 KiB, because closing a socket with unread bytes would
+// reset the connection.
 void EchoServer::refuse(const bufio::Fd& socket, const bufio::Address& peer,
                         const std::string& why) {
     char unread[4096];
@@ -295,7 +295,7 @@ void EchoServer::drain(ev::Duration grace, std::function<void()> on_drained) {
     grace_timer_.start(grace);
 }
 
-// If many connections are left, logs their number instead of a line for each.
+// If many connections have undelivered data, logs their number instead of a line for each.
 void EchoServer::cut_off() {
     const auto count = std::count_if(connections_.begin(), connections_.end(),
                                      [](const auto& each) { return each.has_undelivered(); });

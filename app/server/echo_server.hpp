@@ -1,5 +1,5 @@
-// Sends back everything that it receives on connections and in datagrams, with faults on
-// demand, for yodeld and for clients without a target.
+// The echo server of yodeld, and of clients without a target. Echoes connections and datagrams,
+// with faults on demand.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -27,13 +27,13 @@ struct Counters {
     std::uint64_t connections = 0;  // open now
     std::uint64_t accepted = 0;
     std::uint64_t turned_away = 0;  // accepted, and closed immediately
-    std::uint64_t failed = 0;       // accepted, but not closed gracefully
+    std::uint64_t failed = 0;       // ended by an error, a limit or a time-out
     std::uint64_t bytes_in = 0;     // received on stream connections
     std::uint64_t bytes_out = 0;
     std::uint64_t datagrams_in = 0;
     std::uint64_t datagrams_out = 0;
     std::uint64_t datagrams_unanswered = 0;  // refused, see datagram_port.hpp
-    std::uint64_t datagrams_dropped = 0;     // by a fault, by the system, or for lack of space
+    std::uint64_t datagrams_dropped = 0;     // by a fault, by the system, or at max_buffer
     std::uint64_t datagram_bytes_in = 0;
     std::uint64_t datagram_bytes_out = 0;
 };
@@ -59,26 +59,25 @@ public:
     struct Options {
         std::optional<bufio::TlsContext> tls;
         std::size_t max_connections = 1024;  // more are closed immediately
-        // Limits the bytes that wait to be sent on a connection. At the limit, the server
-        // answers nothing, and soon reads nothing. A length-prefixed message counts only when
-        // the whole message has arrived. If unset, the limit is 1 MiB, or the size of the
-        // longest length-prefixed message if that is more. Also limits the memory of answers to
+        // Limits the unsent bytes of a connection. At the limit, the server stops answering,
+        // and soon stops reading. The default is 1 MiB, or the size of the longest
+        // length-prefixed message if that is more. Also limits the memory of answers to
         // datagrams that faults hold back, by default to 16 MiB.
         std::optional<std::size_t> max_buffer;
         std::size_t max_frame = 32 * 1024 * 1024;
         std::optional<ev::Duration> idle_timeout;
         ev::Duration handshake_timeout = std::chrono::seconds(10);
-        // With websocket_framing() the server speaks WebSocket, and counts each message with
-        // its 5-byte internal prefix.
+        // With websocket_framing(), the server speaks WebSocket. Byte counts then include 5
+        // internal bytes for each message.
         const Framing* framing = find_framing("raw");
         Faults faults;
         bool may_answer_all = false;  // answer every datagram, whatever its sender
         bool verbose = false;         // log connections, reads and datagrams, not only failures
 
-        std::size_t buffer() const;
+        std::size_t effective_max_buffer() const;
     };
 
-    // Takes a line of text, without the newline. It may contain bytes that the peer chose.
+    // Takes a line without the newline. The text may contain bytes that the peer chose.
     // `peer` is the peer's address or, if the line is about no peer, a word such as
     // "accepting".
     using Log = std::function<void(const std::string& peer, const std::string& text)>;
@@ -86,16 +85,16 @@ public:
     EchoServer(ev::Loop& loop, Options options, Log log);
     ~EchoServer();
 
-    // Return the actual address. Throw std::system_error.
+    // Return the address with the actual port. Throw std::system_error.
     const bufio::Address& listen(const bufio::Address& address);
     const bufio::Address& listen_datagrams(const bufio::Address& address);
     void close_last_datagram_port();
-    void accept(bufio::Fd socket, const bufio::Address& peer);  // serves a connection
-    // For later connections.
+    void accept(bufio::Fd socket, const bufio::Address& peer);  // serves or refuses it
+    // Affects only later connections.
     void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }
-    // Stops accepting connections and receiving datagrams. Ends each connection as soon as
-    // nothing is left to answer or to send. Calls back once, when no connection and no answer
-    // is left, or when `grace` has passed.
+    // Stops accepting connections and receiving datagrams. Finishes each connection once
+    // nothing is left to answer or to send. After `grace`, cuts off those that are left. Calls
+    // back once, when no connection and no answer is left.
     void drain(ev::Duration grace, std::function<void()> on_drained);
 
     Counters counters() const;
@@ -112,20 +111,21 @@ private:
     ev::Loop& loop_;
     Options options_;
     Log log_;
-    Counters counters_;  // without the bytes of open connections
+    Counters counters_;  // counters() adds the open connections and their bytes
     std::vector<std::unique_ptr<bufio::Listener>> listeners_;
     std::list<Connection> connections_;
     std::vector<std::unique_ptr<DatagramPort>> datagram_ports_;
-    std::size_t peak_connections_ = 0;  // peak number of connections since there were none
+    std::size_t peak_connections_ = 0;  // most connections since there were none
     std::function<void()> on_drained_;  // empty unless draining
-    ev::Timer drain_timer_;  // due after one more turn, which echoes the bytes received so far
+    ev::Timer drain_timer_;             // lets the loop first read the bytes that have arrived
     ev::Timer grace_timer_;
 };
 
 // Starts a client's own echo server on a free loopback port, and stores its address in
 // `endpoint`. The server can serve at least `connections` clients at a time. If `tls` is not
 // null, the server uses TLS, and `tls` is changed to trust it. The loop must outlive the
-// server. Throws UsageError if the framing cannot be echoed.
+// server. Throws UsageError if the framing cannot be echoed, or std::runtime_error if listening
+// fails.
 std::unique_ptr<EchoServer> start_own_server(ev::Loop& loop, bufio::Endpoint& endpoint,
                                              const Framing& framing, std::size_t connections,
                                              bufio::TlsClientOptions* tls);

@@ -29,8 +29,9 @@ public:
     FaithfulResponder(const Framing& framing, EchoLimits limits, Stream& stream)
         : Responder(stream),
           framing_(framing),
-          limit_(limits.buffer > 8 * max_write ? limits.buffer - 2 * max_write : limits.buffer),
-          max_message_(limits.message) {
+          limit_(limits.max_buffer > 8 * max_write ? limits.max_buffer - 2 * max_write
+                                                   : limits.max_buffer),
+          max_message_(limits.max_message) {
         stream.write(framing.greeting);
     }
 
@@ -65,7 +66,8 @@ private:
         return reply_;
     }
 
-    // Returns the number of bytes at the front, at most `max`, that belong to whole messages.
+    // Returns how many bytes at the front, at most `max`, belong to whole messages. The caller
+    // must then consume them. Sets end_ if a message is too long or truncated.
     std::size_t whole_frames_size(std::size_t max) {
         const std::string_view bytes = stream_.received();
         max = std::min(max, bytes.size());
@@ -95,7 +97,7 @@ private:
     const std::size_t limit_;
     const std::size_t max_message_;
     bool is_in_message_ = false;          // a part was answered; only with framing_.reply
-    std::size_t message_bytes_left_ = 0;  // bytes of a message already begun
+    std::size_t message_bytes_left_ = 0;  // bytes to be sent of a message already begun
     std::string reply_;
 };
 
@@ -122,14 +124,14 @@ public:
             stream_.consume(stream_.received().size());
             return ev::Time::max();
         }
-        // take() returns false if the next message is incomplete. The stream must then keep
-        // reading, even above its high-water mark.
+        // If the next message is incomplete, the stream must keep reading, even above its
+        // high-water mark.
         bool may_continue = true;
         for (int i = 0; may_continue && i < max_messages && may_take(); ++i)
-            may_continue = take();
+            may_continue = take_message();
         stream_.set_min_readable(may_continue ? 0 : stream_.received().size() + 1);
-        // The next chunk is written only after the system has accepted the previous one.
-        // Otherwise the system would join them.
+        // The next chunk is written only after the system has accepted the previous one, so
+        // that one write never contains both.
         const int pieces = faults_.chunk > 0 ? 1 : max_writes;
         for (int i = 0; i < pieces && stream_.pending() == 0; ++i) stream_.write(next_piece());
         if (all_taken() && !has_pending() && stream_.pending() == 0 && stream_.is_open()) {
@@ -154,17 +156,19 @@ private:
     // Messages are held whole. So the buffer limits their size unless they have a length
     // prefix, for which there is a limit of its own.
     std::size_t max_message() const {
-        return framing_.has_length() ? limits_.message : limits_.buffer;
+        return framing_.has_length() ? limits_.max_message : limits_.max_buffer;
     }
-    bool may_take() const { return !end_ && !all_taken() && held_.memory() < limits_.buffer; }
+    bool may_take() const {
+        return !end_ && !all_taken() && held_.memory() < limits_.max_buffer;
+    }
     bool all_taken() const {
         return taken_ >= std::min(faults_.close_after.value_or(UINT64_MAX),
                                   faults_.reset_after.value_or(UINT64_MAX));
     }
 
-    // Returns false if there is no whole message left. After the end of the input its rest
-    // counts as a message, except with a length-prefixed framing.
-    bool take() {
+    // Returns false if the next message is incomplete or too long. After the end of the input,
+    // the rest counts as a message, except with a length-prefixed framing.
+    bool take_message() {
         using Kind = Decoder::Decoded::Kind;
         stream_.consume(framing_.stray_size(stream_.received()));
         const std::string_view bytes = stream_.received();
@@ -208,7 +212,7 @@ private:
     // to max_write bytes of several replies.
     std::string next_piece() {
         const std::size_t size =
-            std::min(faults_.chunk > 0 ? faults_.chunk : max_write, limits_.buffer);
+            std::min(faults_.chunk > 0 ? faults_.chunk : max_write, limits_.max_buffer);
         std::string due;
         while (due.size() < size && held_.first_due_at() <= loop_.now()) {
             if (faults_.chunk > 0 && !due.empty()) break;

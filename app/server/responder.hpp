@@ -1,9 +1,9 @@
 // What a server sends back for the bytes that it receives, and the faults that it injects to
 // test clients.
 //
-// A fault acts on a whole message. With the framing `raw`, all bytes that have arrived are one
-// message. The faults of a message depend only on the seed, on the number of its connection,
-// and on its own number, so that a repeated run meets the same faults.
+// A message fault acts on a whole message. With the framing `raw`, the bytes that have arrived
+// are one message. The faults of a message depend only on the seed, on the number of its
+// connection, and on its own number, so that a repeated run meets the same faults.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -24,26 +24,27 @@ namespace yodel {
 
 struct Faults {
     ev::Duration delay{};   // before each reply
-    ev::Duration jitter{};  // maximum change of the delay; replies keep their order
-    double drop = 0;        // the probability, from 0 to 1, to send no reply
-    double corrupt = 0;     // the probability to flip one bit of a reply
-    double dup = 0;         // the probability to send a reply twice
-    std::size_t chunk = 0;  // bytes written in one call, one chunk a turn; 0 if unlimited
+    ev::Duration jitter{};  // maximum change of the delay, up or down
+    double drop = 0;        // probability, from 0 to 1, that a message gets no reply
+    double corrupt = 0;     // probability that one bit of a reply is flipped
+    double dup = 0;         // probability that a reply is sent twice
+    std::size_t chunk = 0;  // maximum bytes of one write; 0 if unlimited
     std::optional<std::uint64_t> close_after = {};  // messages until a graceful close
     std::optional<std::uint64_t> reset_after = {};  // messages until a reset
-    bool is_half_closed = false;                    // closes our side immediately
+    bool is_half_closed = false;                    // after the banner, closes our side
     bool must_not_read = false;
     bool is_handshake_stalled = false;
-    std::string banner = {};  // sent before everything else
-    double reorder = 0;       // the probability to send a datagram after the next one
+    std::string banner = {};  // sent when the connection opens, after any greeting
+    double reorder = 0;       // probability that a datagram is sent after the next one
     std::uint64_t seed = 1;
 
     bool operator==(const Faults&) const = default;
-    // Ignores `reorder`, which streams do not have.
+    // Returns true if a stream has any fault. Ignores `reorder`, which streams do not have, and
+    // `seed`.
     bool any() const { return *this != Faults{.reorder = reorder, .seed = seed}; }
 };
 
-// Draws the faults for the messages of a connection, one message after the other.
+// Draws the faults for each message of a connection or each datagram of a port, in their order.
 class FaultDice {
 public:
     FaultDice(const Faults& faults, std::uint64_t connection)
@@ -57,7 +58,7 @@ public:
         ev::Duration delay;
     };
     Plan next();
-    // Draws for a fault that is not in the plan.
+    // Draws for a fault that plans do not contain.
     bool draw(double probability) { return random_.fraction() < probability; }
 
 private:
@@ -65,8 +66,8 @@ private:
     Random random_;
 };
 
-// Replies that faults hold back, in the order in which they are due. The payload of a `Reply`
-// is its member `bytes`, a string.
+// Replies to be sent later, in the order in which they are due. The payload of a `Reply` is its
+// member `bytes`, a string.
 template <class Reply>
 class DelayQueue {
 public:
@@ -104,16 +105,17 @@ private:
 };
 
 // Flips the bit of the payload that `place` selects. If the result would be a reserved byte,
-// which could end the message, flips another bit of the same byte instead.
+// which could end the message, flips another bit of the same byte instead. Does nothing if the
+// payload is empty.
 void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved);
 
 // Answers the messages of one connection.
 class Responder {
 public:
     virtual ~Responder() = default;
-    // Answers the received bytes as far as there is space for the replies, and consumes them.
-    // One call does a bounded amount of work. Returns the time at which it must be called again
-    // even if the stream has not changed by then; a time in the past means the next turn.
+    // Answers and consumes received bytes, as far as there is space for the replies. One call
+    // does a bounded amount of work. Returns when it must be called again even if the stream
+    // has not changed; a past time means the next turn, and ev::Time::max() means never.
     virtual ev::Time answer() = 0;
     virtual bool has_pending() const { return false; }  // replies are held to be sent later
     // Why answering has stopped although the peer may continue; Reason::none until then.
@@ -126,14 +128,12 @@ protected:
 };
 
 struct EchoLimits {
-    std::size_t buffer;   // limit of bytes to be sent; above it, nothing is answered
-    std::size_t message;  // bytes of a message, with a length-prefixed framing
+    std::size_t max_buffer;   // bytes to be sent, above which nothing is answered
+    std::size_t max_message;  // payload bytes, only with a length-prefixed framing
 };
 
-// Returns a responder. Everything passed by reference must outlive the responder. Without
-// faults, it echoes every byte when the byte arrives, but a length-prefixed message only when
-// the whole message has arrived. If the framing defines a greeting and replies, the responder
-// sends them instead of echoes, and also answers parts of a message.
+// Everything passed by reference must outlive the responder. Without faults, it answers bytes
+// as they arrive, but a length-prefixed message only when the whole message has arrived.
 std::unique_ptr<Responder> make_responder(ev::Loop& loop, const Faults& faults,
                                           const Framing& framing, EchoLimits limits,
                                           std::uint64_t connection, bufio::Stream& stream);

@@ -94,8 +94,8 @@ public:
     }
 
     // Maximum bytes that the server stores for a connection, or for all datagrams.
-    std::size_t buffer() const {
-        if (plan_.carrier != Carrier::datagrams) return plan_.server.buffer();
+    std::size_t max_buffer() const {
+        if (plan_.carrier != Carrier::datagrams) return plan_.server.effective_max_buffer();
         return plan_.server.max_buffer.value_or(16 * 1024 * 1024);
     }
 

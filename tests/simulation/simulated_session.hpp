@@ -423,7 +423,8 @@ private:
     std::uint64_t memory_bound() const {
         const bool copies = plan_.server.faults.dup > 0;
         const std::uint64_t held =
-            copies ? std::min<std::uint64_t>(service_.buffer(), 2 * bytes_sent_) : max_backlog_;
+            copies ? std::min<std::uint64_t>(service_.max_buffer(), 2 * bytes_sent_)
+                   : max_backlog_;
         return bytes_at_rest + memory_per_byte * (max_bytes_ + held) +
                bytes_per_message * max_messages_ + bytes_per_connection * max_connections_;
     }

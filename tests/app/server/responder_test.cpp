@@ -91,7 +91,7 @@ TEST_CASE("stops answering at the limit if the peer reads nothing") {
         void stream_changed(bufio::Stream&) override {}
     } owner;
     const Faults none;
-    constexpr EchoLimits limits{.buffer = 10'000, .message = 100'000};
+    constexpr EchoLimits limits{.max_buffer = 10'000, .max_message = 100'000};
     const std::string text(40'000, 'x');
     for (const auto& [framing, message] :
          std::initializer_list<std::pair<const char*, std::string>>{
@@ -112,7 +112,7 @@ TEST_CASE("stops answering at the limit if the peer reads nothing") {
         const std::size_t before = stream.pending();
         for (int call = 0; call < 100; ++call) responder->answer();
         CHECK(stream.pending() > before);
-        CHECK(stream.pending() <= limits.buffer);
+        CHECK(stream.pending() <= limits.max_buffer);
         CHECK_FALSE(stream.received().empty());
     }
 }

@@ -162,8 +162,8 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     const Trouble trouble = examine(loop, {session, options.prints_json(),
                                            options.report.verbose, print_lines, show_check});
     diagnostics().clear_temporary();
-    ev::Timer overdue(loop, [&] { loop.stop(); });
-    if (session.max_time) overdue.start_at(begun_at + *session.max_time);
+    ev::Timer deadline_timer(loop, [&] { loop.stop(); });
+    if (session.max_time) deadline_timer.start_at(begun_at + *session.max_time);
     while (ending.signo() == 0 && !output.done() && loop.step()) continue;
     signo = ending.signo();
     if (output.error() != 0)

@@ -221,13 +221,13 @@ Sequence read_sequence(std::string_view bytes) {
     const std::string_view parameters = bytes.substr(2, at - 2);
     const bool is_number =
         at > 2 && parameters.find_first_not_of("0123456789") == parameters.npos;
-    const bool ends_with_dollar =
+    const bool has_dollar_end =
         bytes[1] == '[' && is_number && at < bytes.size() && bytes[at] == '$';
     const std::size_t intermediates = at;
-    if (!ends_with_dollar) skip(' ', '/');
+    if (!has_dollar_end) skip(' ', '/');
     if (at > max_sequence) return {at};
     if (at == bytes.size()) return {};
-    if (!ends_with_dollar && !is_within(bytes[at], '@', '~')) return {at};
+    if (!has_dollar_end && !is_within(bytes[at], '@', '~')) return {at};
     const bool is_private = at > 2 && bytes[2] >= '<';
     if (is_private || at > intermediates) return {at + 1};
     return {at + 1, parameters, bytes[at]};
@@ -317,8 +317,8 @@ std::string cr_to_lf(std::string_view text) {
     std::string lines;
     lines.reserve(text.size());
     for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool ends_crlf = text[i] == '\n' && i > 0 && text[i - 1] == '\r';
-        if (!ends_crlf) lines += text[i] == '\r' ? '\n' : text[i];
+        const bool is_end_of_crlf = text[i] == '\n' && i > 0 && text[i - 1] == '\r';
+        if (!is_end_of_crlf) lines += text[i] == '\r' ? '\n' : text[i];
     }
     return lines;
 }

@@ -45,7 +45,7 @@ std::string literal_text(const Key& key) {
 
 }  // namespace
 
-const Binding<LineEditor> LineEditor::table[] = {
+const Binding<LineEditor> LineEditor::binding_table[] = {
     {keys(ctrl('a'), plain(KeyCode::home)), [](LineEditor& e) { e.cursor_ = 0; }, "^A ^E",
      "go to the start, end of the line (also Home, End)"},
     {keys(ctrl('e'), plain(KeyCode::end)), [](LineEditor& e) { e.cursor_ = e.text_.size(); }},
@@ -91,7 +91,7 @@ const Binding<LineEditor> LineEditor::table[] = {
     {keys(alt(KeyCode::enter), alt(KeyCode::newline)), [](LineEditor& e) { e.insert("\n"); }},
 };
 
-const std::span<const Binding<LineEditor>> LineEditor::bindings{table};
+const std::span<const Binding<LineEditor>> LineEditor::bindings{binding_table};
 
 bool LineEditor::press(const Key& key) {
     previous_action_ = std::exchange(last_action_, Action::other);
@@ -143,10 +143,10 @@ void LineEditor::replace(std::size_t begin, std::size_t end, std::string_view ne
 void LineEditor::type(std::string_view bytes) {
     last_action_ = Action::type;
     const std::size_t at = cursor_;
-    const bool begins_word =
+    const bool is_word_begin =
         at > 0 && is_word_character(bytes[0]) && !is_word_character(text_[at - 1]);
     insert(bytes);
-    if (previous_action_ != Action::type || begins_word || changes_.size() < 2) return;
+    if (previous_action_ != Action::type || is_word_begin || changes_.size() < 2) return;
     Change& previous = changes_[changes_.size() - 2];
     if (previous.begin + previous.inserted_size != at) return;
     previous.inserted_size += bytes.size();
@@ -268,8 +268,8 @@ int LineEditor::columns_to_cursor(int width) const {
 void LineEditor::scroll_to_cursor(int width) {
     if (last_width_ != width) first_visible_ = 0;  // a wider row may show more
     last_width_ = width;
-    const bool shows_text_before = first_visible_ < cursor_ || first_visible_ == 0;
-    if (shows_text_before && columns_to_cursor(width) < width) return;
+    const bool is_text_before_shown = first_visible_ < cursor_ || first_visible_ == 0;
+    if (is_text_before_shown && columns_to_cursor(width) < width) return;
     first_visible_ = cursor_;
     int space = width / 2;
     while (first_visible_ > 0) {

@@ -51,7 +51,7 @@ public:
     static const std::span<const Binding<LineEditor>> bindings;
 
 private:
-    static const Binding<LineEditor> table[];
+    static const Binding<LineEditor> binding_table[];
 
     struct Change {
         std::size_t begin;

@@ -160,15 +160,15 @@ Terminal::Terminal(const termios& found_settings)
     const TerminalGuard guard(found_settings_);
     const File unnamed_file(open_unnamed_file(), std::fclose);
     if (!unnamed_file) throw_errno("cannot create the drawing buffer");
-    drawing_.reset(open_writer(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)));
-    if (!drawing_) throw_errno("cannot open the terminal");
-    screen_.reset(::newterm(nullptr, drawing_.get(), stdin));
+    drawing_file_.reset(open_writer(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)));
+    if (!drawing_file_) throw_errno("cannot open the terminal");
+    screen_.reset(::newterm(nullptr, drawing_file_.get(), stdin));
     if (!screen_) throw std::runtime_error("curses cannot use this terminal");
     ::raw();
     ::noecho();
     ::nonl();
     ::typeahead(-1);  // curses must not look at the input, which it never reads
-    const int drawing_fd = ::fileno(drawing_.get());
+    const int drawing_fd = ::fileno(drawing_file_.get());
     if (::dup2(::fileno(unnamed_file.get()), drawing_fd) < 0)
         throw_errno("cannot create the drawing buffer");
     ::fcntl(drawing_fd, F_SETFD, FD_CLOEXEC);
@@ -219,11 +219,12 @@ std::optional<std::chrono::milliseconds> Terminal::key_timeout() const {
 }
 
 bool Terminal::flush() {
-    while (!pending_.empty()) {
-        const ssize_t count = ::write(output_.fd, pending_.data(), pending_.size());
+    while (!pending_output_.empty()) {
+        const ssize_t count =
+            ::write(output_.fd, pending_output_.data(), pending_output_.size());
         if (count < 0 && errno == EAGAIN) return false;
-        if (count < 0 && errno != EINTR) pending_.clear();  // the terminal is gone
-        if (count > 0) pending_.erase(0, static_cast<std::size_t>(count));
+        if (count < 0 && errno != EINTR) pending_output_.clear();  // the terminal is gone
+        if (count > 0) pending_output_.erase(0, static_cast<std::size_t>(count));
     }
     return true;
 }
@@ -233,7 +234,7 @@ bool Terminal::flush_in_time() {
     const auto deadline = std::chrono::steady_clock::now() + flush_timeout;
     while (!flush() && std::chrono::steady_clock::now() < deadline)
         std::this_thread::sleep_for(flush_poll_interval);
-    return pending_.empty();
+    return pending_output_.empty();
 }
 
 void Terminal::draw(const Frame& frame) {
@@ -249,13 +250,13 @@ void Terminal::draw(const Frame& frame) {
     ::refresh();
     const std::string changes = take_drawing();
     if (changes.empty()) return;
-    pending_ += modes_.frame_begin + changes + modes_.frame_end;
+    pending_output_ += modes_.frame_begin + changes + modes_.frame_end;
     flush();
 }
 
 // Returns what curses has written since the last call.
 std::string Terminal::take_drawing() {
-    const int drawing_fd = ::fileno(drawing_.get());
+    const int drawing_fd = ::fileno(drawing_file_.get());
     std::string output(static_cast<std::size_t>(::lseek(drawing_fd, 0, SEEK_CUR)), '\0');
     ::lseek(drawing_fd, 0, SEEK_SET);
     if (::pread(drawing_fd, output.data(), output.size(), 0) <= 0) output.clear();
@@ -297,18 +298,18 @@ void Terminal::leave_screen() {
     // Discards a frame that the terminal does not accept in time, so that it can't delay the
     // program's end.
     if (!flush_in_time()) discard_output(output_.fd);
-    pending_.clear();
-    pending_ += modes_.restoring;
+    pending_output_.clear();
+    pending_output_ += modes_.restoring;
     ::endwin();
-    pending_ += take_drawing();
+    pending_output_ += take_drawing();
     // Without an alternate screen, the shell's prompt appears on the last row.
-    if (control_sequence("rmcup").empty()) pending_ += control_sequence("el");
-    const std::string sequences = pending_;
+    if (control_sequence("rmcup").empty()) pending_output_ += control_sequence("el");
+    const std::string sequences = pending_output_;
     if (!flush_in_time()) {
         // The sequences did not fit. Makes space by another discard, and writes all of them
         // again, because it is unknown which were written.
         discard_output(output_.fd);
-        pending_ = sequences;
+        pending_output_ = sequences;
         flush();
     }
 }
@@ -321,7 +322,7 @@ bool Terminal::take_over() {
     // If the process was stopped without restore(), the current modes are our own. Saving them
     // would overwrite the user's modes.
     if (std::exchange(is_restored_, false)) {
-        pending_ += modes_.saving;
+        pending_output_ += modes_.saving;
         // `crash_restore_` must exist before the terminal is changed for the first time.
         std::string sequences = modes_.restoring;
         for (const char* const capability : {"sgr0", "cnorm", "rmcup"})
@@ -329,7 +330,7 @@ bool Terminal::take_over() {
         crash_restore_.emplace(output_.fd, found_settings_, sequences + "\r\n");
     }
     if (!change_settings(drawing_settings_)) is_gone_ = true;
-    pending_ += modes_.enabling;
+    pending_output_ += modes_.enabling;
     resize();
     return true;
 }
@@ -340,7 +341,7 @@ std::string Terminal::copy_to_clipboard(std::string_view text) {
     if (sequence.empty())
         return "the text exceeds the limit of " + std::to_string(max_clipboard_text) + " bytes";
     if (is_restored_ || !flush()) return "the terminal is not ready";
-    pending_ += sequence;
+    pending_output_ += sequence;
     flush();
     return {};
 }

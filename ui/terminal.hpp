@@ -111,14 +111,14 @@ private:
 
     const termios found_settings_;
     const Output output_;
-    File drawing_{nullptr, std::fclose};  // the output of curses
+    File drawing_file_{nullptr, std::fclose};  // the output of curses
     std::unique_ptr<screen, void (*)(screen*)> screen_;
     termios drawing_settings_{};  // raw input, no echo
     bool has_colors_ = false;
     ModeSequences modes_;
     std::optional<CrashRestore> crash_restore_;  // until restore()
     KeyParser parser_;
-    std::string pending_;  // bytes that the terminal has not yet accepted
+    std::string pending_output_;  // bytes that the terminal has not yet accepted
     Size size_;
     bool is_gone_ = false;
     bool is_restored_ = true;  // the terminal is not taken over

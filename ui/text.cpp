@@ -78,9 +78,9 @@ bool surely_begins_cell(std::string_view bytes, std::size_t at) {
     return base.size == 0 || width_of(base.value) != 0;
 }
 
-Cell read_cell(std::string_view bytes, std::size_t at, bool has_utf8) {
+Cell read_cell(std::string_view bytes, std::size_t at, bool is_locale_utf8) {
     const unsigned char byte = byte_at(bytes, at);
-    if (!has_utf8 && byte >= 0x80) return escaped_byte(byte, at);
+    if (!is_locale_utf8 && byte >= 0x80) return escaped_byte(byte, at);
     const CodePoint base = decode(bytes, at);
     if (base.size == 0) return escaped_byte(byte, at);
     const int width = width_of(base.value);
@@ -88,7 +88,7 @@ Cell read_cell(std::string_view bytes, std::size_t at, bool has_utf8) {
         const std::string text = escape(base.value);
         return {text, static_cast<int>(text.size()), true, at, at + base.size};
     }
-    const std::size_t end = has_utf8 ? end_of_marks(bytes, at + base.size) : at + 1;
+    const std::size_t end = is_locale_utf8 ? end_of_marks(bytes, at + base.size) : at + 1;
     return {std::string(bytes.substr(at, end - at)), width, false, at, end};
 }
 

@@ -14,8 +14,9 @@ namespace yodel {
 
 bool can_use_screen_or_warn() {
     const char* const term = std::getenv("TERM");
-    const bool is_able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
-    if (!is_able || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) return false;
+    const bool is_usable_type = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
+    if (!is_usable_type || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)
+        return false;
     const std::string trouble = ui::terminal_trouble();
     if (!trouble.empty()) print_error(trouble + "; using pipe mode");
     return trouble.empty();

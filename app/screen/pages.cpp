@@ -182,7 +182,7 @@ void add_counts(PageRows& page, const Results& results, const Results* before) {
 }
 
 void add_notable(PageRows& page, const std::vector<Transcript::Entry>& notable,
-                 std::optional<std::size_t> selected) {
+                 std::optional<std::size_t> selected_index) {
     if (notable.empty()) return;
     page.add_title("Slowest, bad and lost messages");
     for (std::size_t i = 0; i < notable.size(); ++i) {
@@ -192,7 +192,7 @@ void add_notable(PageRows& page, const std::vector<Transcript::Entry>& notable,
             name += (name.empty() ? "" : " ") + milliseconds_text(*event.reply.round_trip);
         const std::string_view payload = event.message.payload;
         page.add_fact(name, excerpt(payload.substr(0, 256), payload.size()),
-                      selected == i ? Style::selected : Style::normal);
+                      selected_index == i ? Style::selected : Style::normal);
     }
 }
 
@@ -248,7 +248,7 @@ Rows statistics_page(const Statistics& statistics, int width) {
             add_figure(page, name, milliseconds_text(*statistic(times, name)),
                        recent.count() > 0 ? milliseconds_text(*statistic(recent, name)) : "");
     }
-    add_notable(page, statistics.notable, statistics.selected);
+    add_notable(page, statistics.notable, statistics.selected_index);
     if (times.count() == 0) return page.rows;
     if (ui::is_utf8_locale()) {
         page.add_title("Over time, one column per " + duration_text(PercentileHistory::period));

@@ -43,7 +43,7 @@ struct Statistics {
     const Results* minute_ago;  // the results a minute ago; null if they are not shown
     const PercentileHistory& history;
     const std::vector<Transcript::Entry>& notable;
-    std::optional<std::size_t> selected;  // an index in `notable`
+    std::optional<std::size_t> selected_index;  // in `notable`
 };
 
 // Returns counts, round trips and the notable messages. The selected message is in

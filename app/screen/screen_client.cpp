@@ -34,7 +34,7 @@ bool is_cancel(const ui::Key& key) {
 using Client = ScreenClient;
 
 // The key bar has the order of the table, except that ^D is its last entry.
-const ui::Binding<Client> Client::table[] = {
+const ui::Binding<Client> Client::binding_table[] = {
     {ui::keys(ui::ctrl('d')), [](Client& c) { c.quit_when_answered(); }, "Quit",
      "^D on an empty line, after all replies; ^C twice, immediately", "^D Quit"},
     {ui::keys(ui::plain(KeyCode::enter)), [](Client& c) { c.submit(); }, "Enter",
@@ -174,14 +174,15 @@ bool ScreenClient::press_in(Page& page, const ui::Key& key) {
     const ui::Chord chord = ui::without_alt(key.chord);
     const bool is_up = chord == ui::plain(KeyCode::up);
     if (!page.notable.empty() && (is_up || chord == ui::plain(KeyCode::down))) {
-        const std::size_t at = page.selected.value_or(0);
-        page.selected = is_up || !page.selected ? at - std::min<std::size_t>(at, 1)
-                                                : std::min(at + 1, page.notable.size() - 1);
+        const std::size_t at = page.selected_index.value_or(0);
+        page.selected_index = is_up || !page.selected_index
+                                  ? at - std::min<std::size_t>(at, 1)
+                                  : std::min(at + 1, page.notable.size() - 1);
         find_on_page(Style::selected);
         return true;
     }
-    if (page.selected && chord == ui::plain(KeyCode::enter)) {
-        open_message(page.notable[*page.selected]);
+    if (page.selected_index && chord == ui::plain(KeyCode::enter)) {
+        open_message(page.notable[*page.selected_index]);
         return true;
     }
     if (scroll(page, key.chord)) return true;
@@ -297,7 +298,7 @@ void ScreenClient::copy_message() {
                               : "not copied; " + trouble;
 }
 
-const std::span<const ui::Binding<Client>> Client::bindings{table};
+const std::span<const ui::Binding<Client>> Client::bindings{binding_table};
 
 Rows ScreenClient::key_rows(int width) {
     PageRows page{width};
@@ -323,7 +324,7 @@ Rows ScreenClient::key_rows(int width) {
 Rows ScreenClient::statistics_rows(int width) {
     const Page& page = pages_.back();
     return statistics_page({shown_results(), results_a_minute_ago(), percentile_history_,
-                            page.notable, page.selected},
+                            page.notable, page.selected_index},
                            width);
 }
 
@@ -476,7 +477,7 @@ std::string ScreenClient::hint_text() const {
         if (page.message)
             return "Esc goes back; e edits it; M-/ searches; M-w copies; Up Down PgUp PgDn "
                    "scroll";
-        if (page.selected) return "Enter opens it; Esc goes back; Up Down select";
+        if (page.selected_index) return "Enter opens it; Esc goes back; Up Down select";
         return page.notable.empty()
                    ? "Esc goes back; Up Down PgUp PgDn scroll"
                    : "Esc goes back; Up Down select a message; PgUp PgDn scroll";

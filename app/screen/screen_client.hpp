@@ -60,7 +60,7 @@ public:
     static const std::span<const ui::Binding<ScreenClient>> bindings;
 
 private:
-    static const ui::Binding<ScreenClient> table[];
+    static const ui::Binding<ScreenClient> binding_table[];
 
     // A mode handles keys before the pages and `bindings`, and decides when to return to
     // Typing.
@@ -79,10 +79,10 @@ private:
         std::optional<Transcript::Entry> message =
             {};                                       // the opened message; none on other pages
         std::vector<Transcript::Entry> notable = {};  // selectable, on the statistics page
-        std::optional<std::size_t> selected = {};     // an index in `notable`
-        ui::Needle needle = {};                       // its matches are marked
-        int top_row = 0;                              // the first visible row
-        int found_row = 0;                            // found last by find_on_page()
+        std::optional<std::size_t> selected_index = {};  // in `notable`
+        ui::Needle needle = {};                          // its matches are marked
+        int top_row = 0;                                 // the first visible row
+        int found_row = 0;                               // found last by find_on_page()
     };
 
     // --- Keys and drawing.

@@ -116,8 +116,8 @@ void Transcript::append(Entry entry) {
         const std::size_t removed = is_oldest_shown ? std::min(height, entries_.size() - 2) : 0;
         byte_count_ -= bytes_of(entries_[removed]);
         entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(removed));
-        if (selected_ == removed) selected_.reset();
-        if (selected_ && *selected_ > removed) --*selected_;
+        if (selected_index_ == removed) selected_index_.reset();
+        if (selected_index_ && *selected_index_ > removed) --*selected_index_;
         if (top_ && top_->index == removed) top_->unit = 0;
         if (top_ && top_->index > removed) --top_->index;
     }
@@ -215,7 +215,7 @@ std::vector<ui::Row> Transcript::rows(int width, int height) {
         ui::Layout layout = lay_out(i);
         for (; row < layout.rows().size() && seen.size() < count; ++row) {
             seen.push_back(std::move(layout.rows()[row]));
-            if (i == selected_) show_selected(seen.back(), width);
+            if (i == selected_index_) show_selected(seen.back(), width);
         }
     }
     return seen;
@@ -269,7 +269,7 @@ void Transcript::toggle_freeze() {
 }
 
 void Transcript::select(std::size_t index) {
-    selected_ = index;
+    selected_index_ = index;
     const Place begin{index, 0};
     const Place lowest = moved({index + 1, 0}, -height_);
     show(std::clamp(top(), std::min(lowest, begin), begin), false);
@@ -277,17 +277,18 @@ void Transcript::select(std::size_t index) {
 
 void Transcript::select_older() {
     if (entries_.empty()) return;
-    select(std::max<std::size_t>(selected_.value_or(entries_.size()), 1) - 1);
+    select(std::max<std::size_t>(selected_index_.value_or(entries_.size()), 1) - 1);
 }
 
 void Transcript::select_newer() {
-    if (selected_ && *selected_ + 1 < entries_.size()) return select(*selected_ + 1);
+    if (selected_index_ && *selected_index_ + 1 < entries_.size())
+        return select(*selected_index_ + 1);
     select_none();
     scroll_to_end();
 }
 
 void Transcript::select_none() {
-    selected_.reset();
+    selected_index_.reset();
     if (!entries_.empty()) show(top());
 }
 

@@ -78,7 +78,9 @@ public:
     void select_newer();  // after the newest, selects none and follows again
     void select_none();
     // Returns null if no entry is selected. The result is valid until an entry is appended.
-    const Entry* selected() const { return selected_ ? &entries_[*selected_] : nullptr; }
+    const Entry* selected() const {
+        return selected_index_ ? &entries_[*selected_index_] : nullptr;
+    }
     // Returns the first `max_bytes` bytes of an entry, without its time and fate. In the hex
     // view, they are hex numbers on one line.
     std::string text_of(const Event& event, std::size_t max_bytes) const;
@@ -90,7 +92,7 @@ public:
     // Selects the next older (`step` -1) or newer (1) match. Without a match, the window stays,
     // and the result is false.
     bool search_next(int step) {
-        return select_match(selected_.value_or(entries_.size()), step);
+        return select_match(selected_index_.value_or(entries_.size()), step);
     }
 
 private:
@@ -125,11 +127,11 @@ private:
     const bool is_resp_;
     const Limits limits_;
     std::deque<Entry> entries_;
-    std::size_t byte_count_ = 0;           // of all entries, including overhead
-    int width_ = 80;                       // width of the last rows(), at least 1
-    int height_ = 24;                      // of the last rows(), at least 1
-    std::optional<Anchor> top_;            // none if the window follows the tail
-    std::optional<std::size_t> selected_;  // index in entries_
+    std::size_t byte_count_ = 0;                 // of all entries, including overhead
+    int width_ = 80;                             // width of the last rows(), at least 1
+    int height_ = 24;                            // of the last rows(), at least 1
+    std::optional<Anchor> top_;                  // none if the window follows the tail
+    std::optional<std::size_t> selected_index_;  // in entries_
     ui::Needle needle_;
     bool is_hex_ = false;
     Timestamps timestamps_ = Timestamps::clock;

@@ -26,8 +26,8 @@ const Framing* framing_of(const Starttls& service);
 // service says is added, line by line, to `notes`, which must outlive the dialogue.
 class Dialogue {
 public:
-    // Asks the service for TLS. A wrong answer, or plaintext after the last answer, is a
-    // failure with Reason::tls.
+    // Asks the service for TLS. Each failure has Reason::tls. Plaintext after the last answer
+    // is a failure.
     Dialogue(const Starttls& service, std::vector<std::string>& notes);
     // Sends the lines. With framings whose replies cannot be echoes (resp, smtp), each line
     // waits for the reply to the previous line, and an error reply is a failure with

@@ -153,7 +153,7 @@ std::string reply_hint(const Framing& framing, std::string_view payload, const R
 // `>` marks a sent message, `<` received bytes, and `-` a remark. Bytes that are not plain text
 // are escaped.
 
-// Returns whole lines. A remark follows the line of a bad or duplicate reply.
+// Returns whole lines. If remark() is not empty, it is the last line.
 std::string lines(std::chrono::system_clock::time_point at, const Event& event);
 
 // Returns a clause, with the number of the message if there is one, or an empty string for an

@@ -181,7 +181,7 @@ public:
     // Decodes the message at the front of `bytes`, which are all received bytes not yet
     // removed. Without frames, all of them are one message.
     Decoded next(std::string_view bytes);
-    // Returns true if the framing needs no greeting, or once a greeting has arrived, even an
+    // Returns true if messages need not wait for a greeting, or one has arrived, even an
     // invalid one.
     bool greeted(std::string_view bytes);
     // Begins a new frame. With `has_decoded`, this connection has received whole frames, even

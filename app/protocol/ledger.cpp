@@ -198,14 +198,14 @@ void Ledger::release() {
 void Ledger::drop_answered() {
     constexpr std::size_t enough = 64 * 1024;
     const std::size_t size = in_flight_.bytes + late_.bytes;
-    const bool drops_frames =
+    const bool may_drop_frames =
         uses_datagrams() && frames_.size() >= 2 * size + enough && all_written();
-    const bool drops_entries = first_ > std::max(max_idle_entries, entries_.size() / 2);
-    if (!drops_frames && !drops_entries) return;
+    const bool may_drop_entries = first_ > std::max(max_idle_entries, entries_.size() / 2);
+    if (!may_drop_frames && !may_drop_entries) return;
     std::erase_if(entries_, [](const Entry& entry) { return entry.is_removed; });
     first_ = 0;
     oldest_ = late_.count;
-    if (!drops_frames) return;
+    if (!may_drop_frames) return;
     const std::uint64_t begin = queued() - size;
     std::string frames;
     for (Entry& entry : entries_) {
@@ -438,7 +438,7 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
                      .queued = read_id_,
                      .size = size,
                      .spare = candidates - earlier - 1,
-                     .last_answered = last_answered_});
+                     .highest_answered_id = highest_answered_id_});
     held_bytes_ += reply.size() + sizeof(Held);
     return std::nullopt;
 }
@@ -478,8 +478,8 @@ Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bo
         if (uses_datagrams() && expected(entry)) remember_answer(*expected(entry));
     }
     if (uses_datagrams()) {
-        answer.is_reordered = entry.id < last_answered_;
-        last_answered_ = std::max(last_answered_, entry.id);
+        answer.is_reordered = entry.id < highest_answered_id_;
+        highest_answered_id_ = std::max(highest_answered_id_, entry.id);
     }
     return answered_event(message(entry, is_late), answer);
 }
@@ -526,10 +526,10 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
 
 // --- Held replies.
 
-// Begins to answer the messages before entry `end` with the held replies, the oldest messages
-// with the last replies. The other replies are unsolicited. If `loses_others`, the other
-// messages before entry `end` are lost. Messages in flight then take precedence, because late
-// messages were already reported.
+// Begins to answer the messages before entry `end`, in order, with the last of the held
+// replies. Earlier held replies that are not needed are unsolicited. If `loses_others`, the
+// other messages before entry `end` are lost. Messages in flight then take precedence, because
+// late messages were already reported.
 void Ledger::settle(std::size_t end, bool loses_others) {
     const std::size_t timely = answerable_count(end);
     std::size_t late = end < oldest_ ? end - first_ : late_.count;
@@ -582,7 +582,7 @@ std::optional<Event> Ledger::answer_by_held(std::size_t i) {
     if (first == held_.end()) return std::nullopt;
     take_held(first);
     Event event = answer(i, settled_.payload, settled_.read_at, false);
-    event.reply.is_reordered = event.message.id < settled_.last_answered;
+    event.reply.is_reordered = event.message.id < settled_.highest_answered_id;
     return event;
 }
 

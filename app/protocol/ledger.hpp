@@ -4,15 +4,15 @@
 //
 // A reply answers the message that it is right for: with Expect::echo the message that it
 // equals, with Expect::given the message with this given reply, and with Expect::any the oldest
-// message in flight. With Expect::none every reply is unsolicited. Without frames, a reply is
-// as long as the expected reply.
+// message in flight or, if there is none, the oldest late message. With Expect::none every
+// reply is unsolicited. Without frames, a reply is as long as the expected reply.
 //
-// In a stream, a reply that is right for no message is held. When a right reply follows, the
-// messages before the one that it answers get the held replies in order, as bad replies.
-// Messages without a held reply are lost, and held replies without a message are unsolicited.
-// The same happens once each message in flight has a held reply, when time runs out, and when
-// the connection ends. Events keep the order of the replies. A reply never answers a message
-// that was queued after it was read.
+// In a stream, a reply that is right for no message, but may answer one, is held. When a right
+// reply follows, the messages before the one that it answers get the held replies in order, as
+// bad replies. Messages without a held reply are lost, and held replies without a message are
+// unsolicited. The same happens once each message in flight has a held reply, when time runs
+// out, and when the connection ends. Events keep the order of the replies. A reply never
+// answers a message that was queued after it was read.
 //
 // The order of datagrams proves nothing, because the network loses, duplicates and reorders
 // them. A reply that is right for no message is a duplicate if it equals an earlier answer.
@@ -91,8 +91,8 @@ public:
 
     // Receiving.
 
-    // Returns true if the framing needs no greeting, or the greeting has arrived. Call it
-    // before the connection sends its first message, so that earlier bytes answer nothing.
+    // Returns true if messages need not wait for a greeting, or one has arrived. Call it before
+    // the connection sends its first message, so that earlier bytes answer nothing.
     bool greeted(std::string_view received);
     // Returns the next event of the received bytes, and removes the processed bytes from their
     // front. Returns none if more bytes are needed. `received` must contain all bytes not yet
@@ -104,10 +104,10 @@ public:
     const bufio::End& refusal() const { return refusal_; }
     // In a stream, matches the held replies with messages now, beginning with late messages.
     void resolve_held() { settle(entries_.size(), false); }
-    // Reports the oldest message in flight as lost, and marks it as late, unless it expects no
-    // reply. If a held reply may answer this message, which happens only with datagrams,
-    // reports a bad reply instead. There must be a message in flight, and next_resolved() must
-    // have returned none.
+    // Reports the oldest message in flight as lost, and marks it as late. If it expects no
+    // reply and no message is late, removes it instead. If a held reply may answer this
+    // message, which happens only with datagrams, reports a bad reply instead. There must be a
+    // message in flight, and next_resolved() must have returned none.
     Event expire_oldest();
     // Matches the held replies, and counts the other messages as lost, because the connection
     // has ended. With `keeps_unwritten`, messages in a stream that are not fully written stay
@@ -148,7 +148,7 @@ private:
         std::size_t size = 0;     // bytes of its frames
         std::size_t count = 1;    // messages
         bool is_removed = false;  // removed, perhaps before an older datagram
-        // The expected reply, if it is not the message itself.
+        // The expected reply. Null if it is the message itself, or if none is expected.
         std::unique_ptr<const std::string> reply = {};
 
         std::uint64_t end() const { return begin + size; }
@@ -157,13 +157,14 @@ private:
         std::string payload;
         ev::Time read_at{};
         std::uint64_t queued = 0;  // id of the last message queued before read_at
-        Fate fate = Fate::bad;     // another fate if it answers nothing
+        // `bad` if the reply may answer a message; otherwise the fate of an unsolicited message
+        Fate fate = Fate::bad;
         // With datagrams only:
         std::size_t size = 0;  // see comparable_size()
         // The number of messages that it may answer, minus the number of held replies of its
         // size up to and including this one.
         std::size_t spare = 0;
-        std::uint64_t last_answered = 0;  // last_answered_ at read_at
+        std::uint64_t highest_answered_id = 0;  // highest_answered_id_ at read_at
     };
     struct Sum {
         std::size_t count = 0;
@@ -262,11 +263,11 @@ private:
     std::uint64_t lost_before_ = 0;  // messages below this id are lost after the held replies
     Held settled_;                   // the held reply that was removed last
 
-    bool is_greeted_ = false;          // the framing's greeting was received
-    bool rules_out_greeting_ = false;  // the first reply is known not to be a greeting
-    bool has_echoed_ = false;          // this connection has echoed a message
-    bool is_last_echoed_ = false;      // the message removed last was echoed
-    std::uint64_t last_answered_ = 0;  // highest id of an answered message
+    bool is_greeted_ = false;                // the framing's greeting was received
+    bool rules_out_greeting_ = false;        // the first reply is known not to be a greeting
+    bool has_echoed_ = false;                // this connection has echoed a message
+    bool is_last_echoed_ = false;            // the message removed last was echoed
+    std::uint64_t highest_answered_id_ = 0;  // with datagrams only
     ev::Duration max_round_trip_{};
     std::vector<std::size_t> answer_hashes_;  // to recognize duplicate datagrams
     std::uint64_t hash_count_ = 0;            // in total; answer_hashes_ contains the latest

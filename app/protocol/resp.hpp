@@ -14,9 +14,9 @@ namespace yodel {
 ReplyLine resp_line(std::string_view line, std::string_view before);
 
 // Returns the value in lines without a final newline, such as `"PONG"`, `(integer) 5`, or, for
-// an array, `1) "a"` and `2) (nil)`. Bulk strings are in quotes, with escapes for all bytes but
-// visible ASCII. Returns none if the bytes are not exactly one value, or if its arrays are
-// nested more than 32 levels deep.
+// an array, `1) "a"` and `2) (nil)`. Bulk strings are in quotes, with escapes for quotes,
+// backslashes, and bytes that are not printable ASCII. Returns none if the bytes are not
+// exactly one valid value, or if values are nested more than 32 levels deep.
 std::optional<std::string> resp_text(std::string_view bytes);
 
 }  // namespace yodel

@@ -17,11 +17,12 @@ using bufio::Reason;
 
 namespace {
 
-// While finishing, we close our side after this time without a reply. Some services answer only
-// once our side is closed; others drop their remaining replies if we close too early.
+// While finishing, we close our side after this time without events or traffic. Some services
+// answer only once our side is closed; others drop their remaining replies if we close too
+// early.
 constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
 
-// A retry has succeeded once its connection has lasted this long, or has answered a message.
+// A retry has succeeded once its session was open for this long, or a right reply has arrived.
 // Received bytes prove less, because a server may greet each client and then close.
 constexpr ev::Duration proven_time = std::chrono::seconds(30);
 
@@ -62,7 +63,7 @@ void Session::connect() {
     wake_by(loop_.now());
 }
 
-// While waiting for the next attempt, keeps the failure of the last attempt as the end.
+// Keeps an end that is already known, such as that of the last attempt while waiting.
 void Session::disconnect(End end) {
     if (state() == State::idle || state() == State::closed) return;
     end_with(end_ ? End(end_) : std::move(end), false);
@@ -76,17 +77,17 @@ void Session::finish() {
     set_state(State::finishing);
     progress_.max_pause = {};
     progress_.heard_at = loop_.now();
-    progress_.peer_ended_at = {};
+    progress_.early_close_wait_at = {};
     if (may_close()) stream_->finish();
     wake_by(loop_.now());
 }
 
-QueuedIds Session::send(std::string_view payload, ev::Time planned,
+QueuedIds Session::send(std::string_view payload, ev::Time planned_at,
                         std::optional<std::string_view> reply) {
     if (state() != State::open ||
         !is_sendable(*options_->framing, options_->max_frame, payload))
         return {};
-    return ledger_.queue(payload, planned, reply);
+    return ledger_.queue(payload, planned_at, reply);
 }
 
 QueuedIds Session::send_reserved(std::size_t size) {
@@ -111,8 +112,8 @@ void Session::flush() {
     }
     ledger_.record_written(stream_->bytes_written() - progress_.opening_bytes, now);
     observe_traffic(now);
-    if (progress_.peer_ended_at != ev::Time{} && options_->listens())
-        progress_.peer_ended_at = loop_.now();
+    if (progress_.early_close_wait_at != ev::Time{} && options_->listens())
+        progress_.early_close_wait_at = loop_.now();
     // These messages have no earlier deadline, and all other deadlines are later than before.
     wake_by(now + options_->reply_timeout);
 }
@@ -129,7 +130,7 @@ void Session::pause(bool is_paused) {
         Progress& p = progress_;
         p.max_pause = std::max(p.max_pause, now - std::max(entered_at_, began_at));
         for (ev::Time* const start : {&p.active_at, &p.pinged_at, &p.accepted_at, &p.awaited_at,
-                                      &p.greeted_at, &p.heard_at, &p.peer_ended_at})
+                                      &p.greeted_at, &p.heard_at, &p.early_close_wait_at})
             if (*start != ev::Time{}) *start += now - std::max(*start, began_at);
         void_round_trips();
     }
@@ -243,8 +244,8 @@ void Session::advance() {
     if (!is_connected() || advance_connection()) settle();
 }
 
-// Reports the results of earlier calls, closes our side once nothing more is awaited, and sets
-// the timer for the earliest deadline.
+// Reports the results of earlier calls, closes our side once nothing more is awaited, sets the
+// timer for the earliest deadline, and calls session_changed().
 void Session::settle() {
     if (!report_resolved()) return;
     if (state() == State::finishing && may_close()) stream_->finish();
@@ -344,8 +345,8 @@ bool Session::on_input_ended() {
     const std::string rest(options_->framing->has_frames() ? partial_message() : "");
     if (rest.empty() && state() != State::finishing) {
         const bool ends_connection = options_->ends_with_input() || options_->listens();
-        if (ends_connection && progress_.peer_ended_at == ev::Time{})
-            progress_.peer_ended_at = loop_.now();
+        if (ends_connection && progress_.early_close_wait_at == ev::Time{})
+            progress_.early_close_wait_at = loop_.now();
         return true;
     }
     ledger_.resolve_held();
@@ -423,7 +424,7 @@ Session::Due Session::first_due() const {
         add(Deadline::quiet, std::max(p.heard_at, p.active_at), quiet_time);
     if (is_finishing && in_flight() == 0) add(Deadline::end, end_deadline(), {});
     const bool may_answer = options.listens() && (!options.websocket || has_unsent());
-    add(Deadline::early_close, p.peer_ended_at,
+    add(Deadline::early_close, p.early_close_wait_at,
         may_answer ? options.answer_time : ev::Duration());
     return first;
 }
@@ -518,7 +519,7 @@ void Session::on_timer() {
         else if (pending() == 0)
             end_with({Reason::clean});
         else
-            progress_.peer_ended_at = now;
+            progress_.early_close_wait_at = now;
         break;
     }
     settle();

@@ -64,17 +64,18 @@ public:
     void connect();
     // Closes now, as Stream::close() does, and does not retry. Pending output is lost.
     void disconnect(bufio::End end = {bufio::Reason::aborted, bufio::By::us, "disconnected"});
-    // Closes our side once all replies have arrived. Does so earlier if no reply arrives for a
-    // short time, because some services answer only once our side is closed. With datagrams,
-    // waits a moment for late and duplicate replies after the last expected reply.
+    // Closes our side once all replies have arrived. Unless `stays_open`, does so earlier if
+    // nothing is sent or received for a short time, because some services answer only once our
+    // side is closed. With datagrams, waits a moment for late and duplicate replies after the
+    // last expected reply.
     void finish();
 
     // Queues a message, or several if for_each_piece() cuts the payload. A queued message
     // counts as in flight, so call flush() before returning to the loop. Returns no ids if the
     // session is not open, or if the framing or --max-frame does not allow the message's size.
-    // The message was due at `planned`, by default at flush(). With
-    // Expect::given, `reply` is the expected reply, or none if no reply is expected.
-    QueuedIds send(std::string_view payload, ev::Time planned = {},
+    // The message was due at `planned_at`, by default at flush(). With Expect::given, `reply`
+    // is the expected reply, or none if no reply is expected.
+    QueuedIds send(std::string_view payload, ev::Time planned_at = {},
                    std::optional<std::string_view> reply = {});
     // Send without a copy, with `raw`. reserve() returns space in the queue, and
     // send_reserved() queues its first `size` bytes as a message.
@@ -87,8 +88,8 @@ public:
     // Excludes the messages in flight from timing, because we delay their replies.
     void void_round_trips() { ledger_.void_round_trips(); }
     // While paused, reads only answers to opening lines, so that back-pressure slows the peer
-    // down. Only the connect timeout and --max-time keep running; the other timeouts continue
-    // after the pause.
+    // down. The connect timeout, the wait for a retry and --max-time keep running; the other
+    // timeouts continue after the pause.
     void pause(bool is_paused);
 
     State state() const { return state_; }
@@ -106,13 +107,14 @@ public:
     bool is_out_of_time() const {
         return options_->max_time && state() != State::idle && run_ends_at_ == ev::Time::max();
     }
-    // While waiting: number of the next consecutive retry, from 1, and its time.
+    // Consecutive retries, including the next one while waiting. Accepting another client is no
+    // retry.
     unsigned retry_count() const { return retries_; }
-    ev::Time retry_at() const { return attempt_at_; }
+    ev::Time retry_at() const { return attempt_at_; }  // while waiting
     bool input_ended() const {
         return stream_ && stream_->input_ended() && !stream_->rejection();
     }
-    // Returns true if the server has closed its side, but messages can still be sent.
+    // Returns true if the peer has closed its side, but messages can still be sent.
     bool peer_half_closed() const { return input_ended() && !options_->ends_with_input(); }
     std::size_t in_flight() const { return ledger_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return ledger_.in_flight_bytes(); }
@@ -121,11 +123,12 @@ public:
     // Returns true with datagrams, whose order and arrival are not certain. The peer cannot
     // slow us down, and messages beyond the capacity of the peer or the path are lost.
     bool is_lossy() const { return options_->endpoint.is_udp; }
-    // Facts about the current connection, or the last one. tls() is null without TLS, and
-    // websocket() is null without WebSocket.
+    // Facts about the current connection, or the last one. tls() is null without TLS and
+    // during the handshake, and websocket() is null without WebSocket.
     const bufio::Address& address() const { return facts_.address; }  // the peer's
     const Phases& phases() const { return facts_.phases; }
-    // What the service said during STARTTLS and --on-connect, line by line.
+    // The lines of --on-connect that await no answer, without arguments, and the service's
+    // answers to STARTTLS and --on-connect.
     const std::vector<std::string>& opening_notes() const { return facts_.opening_notes; }
     const bufio::TlsFacts* tls() const {
         return stream_ && stream_->handshake_done() ? stream_->tls() : facts_.tls.get();
@@ -167,13 +170,13 @@ private:
         ev::Duration max_pause{};         // longest pause since finish()
         ev::Time all_answered_at{};       // while finishing: since when nothing is in flight
         // Starts of waits, which a pause interrupts:
-        ev::Time active_at{};      // when bytes were last sent or received
-        ev::Time pinged_at{};      // when the last ping was sent or answered, or could be sent
-        ev::Time accepted_at{};    // when the peer last accepted output
-        ev::Time awaited_at{};     // start of the reply timeout
-        ev::Time greeted_at{};     // when a possible greeting arrived
-        ev::Time heard_at{};       // when the last event was reported, or finish() was called
-        ev::Time peer_ended_at{};  // when the peer closed early, or we last answered after that
+        ev::Time active_at{};  // when bytes were last sent or received, or the connection began
+        ev::Time pinged_at{};  // when the last ping was sent or answered, or could be sent
+        ev::Time accepted_at{};  // when the peer last accepted output, or output began to wait
+        ev::Time awaited_at{};   // start of the reply timeout
+        ev::Time greeted_at{};   // when a possible greeting arrived
+        ev::Time heard_at{};     // when the last event was reported, or finish() was called
+        ev::Time early_close_wait_at{};  // when the wait after an early close began
     };
 
     void stream_changed(bufio::Stream&) override { advance(); }

@@ -71,7 +71,8 @@ struct SessionOptions {
     // After finish() the reply timeout applies instead, because no user watches for the reply.
     ev::Duration greeting_time = std::chrono::milliseconds(500);
     // When listening, the connection ends after this time without output once the client has
-    // closed its side. With datagrams, finish() ends it after this time without traffic.
+    // closed its side. With WebSocket, it waits only while there is unsent output. With
+    // datagrams, finish() ends it after this time without traffic.
     ev::Duration answer_time = std::chrono::milliseconds(500);
     std::optional<ev::Duration> idle_timeout = {};
     std::optional<ev::Duration> ping = {};  // WebSocket: time without traffic before a ping
@@ -98,7 +99,7 @@ struct SessionOptions {
     // Returns true if the end of the input ends the connection. If no replies are expected,
     // this is so only with WebSocket, whose sides close together.
     bool ends_with_input() const { return expect != Expect::none || websocket; }
-    // Returns "listening ADDRESS", and how clients can trust our certificate.
+    // Returns "listening ADDRESS" and, with TLS, how clients can trust our certificate.
     std::string listening_text() const;
     // Returns the target as a user may write it, with its scheme, port and path.
     std::string target() const;
@@ -115,11 +116,11 @@ struct SessionFacts {
     struct Phases {
         ev::Duration lookup{};
         ev::Duration tcp{};
-        std::optional<ev::Duration> handshake;  // once open; with TLS or WebSocket
+        std::optional<ev::Duration> handshake;  // once done; with TLS or WebSocket
     };
     bufio::Address address;  // the peer's
     Phases phases;
-    std::vector<std::string> opening_notes;       // what the service said, line by line
+    std::vector<std::string> opening_notes;       // see Session::opening_notes()
     std::unique_ptr<websocket::Facts> websocket;  // null without WebSocket
     // At the end of the last connection:
     std::unique_ptr<bufio::TlsFacts> tls;

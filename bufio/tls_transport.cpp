@@ -155,11 +155,12 @@ public:
 
     static int receive(BIO* bio, char* to, int size) {
         TlsTransport& self = of(bio);
-        const std::size_t limit = std::min(static_cast<std::size_t>(size), self.budget_);
+        const std::size_t limit =
+            std::min(static_cast<std::size_t>(size), self.receive_budget_);
         errno = EAGAIN;
         const ssize_t count = limit > 0 ? ::recv(self.fd_.get(), to, limit, 0) : -1;
         self.input_ended_ = count == 0;
-        if (count > 0) self.budget_ -= static_cast<std::size_t>(count);
+        if (count > 0) self.receive_budget_ -= static_cast<std::size_t>(count);
         return self.bio_result(bio, count, BIO_FLAGS_READ);
     }
 
@@ -192,8 +193,8 @@ public:
             X509_STORE_CTX_set_error(store, X509_V_OK);
             return 1;
         }
-        // Reads the system's bundle if the certificates sent and the directory form no chain.
-        // Other threads wait meanwhile. A bundle that can't be read counts as empty.
+        // Reads the system's bundle, once, if the peer's certificates and the trusted directory
+        // form no chain. Other threads that need it wait. An unreadable bundle counts as empty.
         if (TlsState& state = *self.state_; state.may_read_bundle) {
             STACK_OF(X509)* const chain = X509_build_chain(
                 X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store),
@@ -268,14 +269,14 @@ public:
         facts_.unanswered_hello_size = 0;
         if (type != SSL3_RT_HANDSHAKE) return;
         peer_speaks_tls_ = true;
-        if (++handshake_burden_ > usual_burden) budget_ = 0;
+        if (++handshake_burden_ > usual_burden) receive_budget_ = 0;
     }
 
 private:
     void begin_call() {
         ERR_clear_error();
         if (handshake_burden_ > 0) --handshake_burden_;
-        budget_ = handshake_burden_ > usual_burden ? burdened_budget : call_budget;
+        receive_budget_ = handshake_burden_ > usual_burden ? burdened_budget : call_budget;
     }
 
     // Translates the result of a system call. OpenSSL tries again if the retry flags are set.
@@ -372,7 +373,7 @@ private:
                                     : "closed the connection during the TLS handshake"};
         const int alert = failure.code - SSL_AD_REASON_OFFSET;
         if (alert >= 0 && alert <= 255) return alert_end(reason, alert);
-        if (failure.code == 0 || peer_speaks_tls_ || budget_ == call_budget)
+        if (failure.code == 0 || peer_speaks_tls_ || receive_budget_ == call_budget)
             return {reason, By::us, "TLS:", failure.text};
         // OpenSSL sends no alert for bytes that are not a TLS record. This alert (protocol
         // version) shows the client's user that the server expects TLS.
@@ -422,11 +423,11 @@ private:
     }
 
     Fd fd_;
-    std::size_t budget_ = 0;       // bytes that the current call may still receive
-    int handshake_burden_ = 0;     // handshake messages received, minus one per call
-    int socket_error_ = 0;         // errno of the last permanent failure
-    bool record_follows_ = false;  // after the current record
-    bool input_ended_ = false;     // the peer closed its side
+    std::size_t receive_budget_ = 0;  // bytes that the current call may still receive
+    int handshake_burden_ = 0;        // handshake messages received, minus one per call
+    int socket_error_ = 0;            // errno of the last permanent failure
+    bool record_follows_ = false;     // after the current record
+    bool input_ended_ = false;        // the peer closed its side
     std::shared_ptr<TlsState> state_;
     Ssl ssl_;
     const bool is_client_;

@@ -211,10 +211,10 @@ public:
         }
     }
 
-    // Stops reading, and sends bursts of messages until the server has not accepted a burst for
-    // `patience`, but at most 16 MiB, and not longer than 4s. Waits for `gap` after each burst.
-    // A burst must be smaller than the 64 KiB of a pipe, so that the last read() of each burst
-    // does not fill its buffer.
+    // Stops reading, and sends bursts of messages. Stops after 16 MiB or 4 s, or if the server
+    // does not accept a burst within `patience`. Waits for `gap` after each burst. A burst is
+    // smaller than the 64 KiB of a pipe, so that the server's last read() of a burst does not
+    // fill the server's buffer.
     Client& flood(ev::Duration gap = 1ms, ev::Duration patience = 400ms) {
         pause(true);
         const ev::Time end_at = exam_.now() + 4s;
@@ -658,7 +658,8 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
                 reason = "the time limit has passed (-m)";
                 break;
             } else if (number == 1) {
-                reason = "the server does not echo, or its messages have another framing (-f)";
+                reason = "the server did not echo the first message: see -f for framings, -W "
+                         "for slow servers";
             } else if (!still_answers(checks[0], exam) && !exam.is_over()) {
                 failed.cause = {std::string(check.fatal_cause)};
                 reason = "the server has not answered since check " + std::to_string(number);

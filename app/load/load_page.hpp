@@ -21,7 +21,7 @@ namespace yodel {
 // Memory is bounded, because the time per column doubles when the map fills up.
 class HeatMap {
 public:
-    static constexpr ev::Duration initial_width = std::chrono::milliseconds(250);
+    static constexpr ev::Duration initial_column_time = std::chrono::milliseconds(250);
     static constexpr std::size_t max_columns = 256;
 
     // Maximum shares for the shades 1, 2 and 3. A larger share has shade 4, and an empty
@@ -54,7 +54,7 @@ private:
 
     std::vector<Column> columns_;
     ev::Time begun_at_{};
-    ev::Duration width_ = initial_width;
+    ev::Duration width_ = initial_column_time;
 };
 
 // Messages per second; in a probe, `right` counts opened connections.

@@ -84,10 +84,10 @@ const Option* find_option(const std::vector<Option>& table, std::string_view wri
 }
 
 // Reads the words of a command line from left to right.
-class Reader {
+class CommandLineReader {
 public:
-    Reader(std::vector<std::string> words, const std::vector<Option>& table,
-           const OtherProgram& other)
+    CommandLineReader(std::vector<std::string> words, const std::vector<Option>& table,
+                      const OtherProgram& other)
         : words_(std::move(words)), table_(table), other_(other) {}
 
     CommandLine read() {
@@ -138,7 +138,7 @@ private:
         std::string command = other_.name;
         for (const std::string& word : words_) command += " " + quoted(word);
         try {
-            Reader(words_, other_.table, {}).read();
+            CommandLineReader(words_, other_.table, {}).read();
         } catch (const UsageError&) {
             command = std::string(other_.name) + " -h";
         }
@@ -231,7 +231,7 @@ void CommandLine::check() const {
 CommandLine parse_command_line(int argc, char* argv[], const std::vector<Option>& table,
                                const OtherProgram& other) {
     const int first = std::min(argc, 1);  // the program's name may be missing
-    return Reader({argv + first, argv + argc}, table, other).read();
+    return CommandLineReader({argv + first, argv + argc}, table, other).read();
 }
 
 // The form is the same as in GNU programs, because shells derive completions from it.

@@ -22,7 +22,7 @@ struct Target {
 // What a target may be besides HOST:PORT and [IPV6]:PORT.
 struct TargetForm {
     bool may_have_scheme = false;  // SCHEME://HOST:PORT, unix:PATH, or HOST PORT in two words
-    bool may_lack_host = false;    // PORT alone, perhaps 0
+    bool may_lack_host = false;    // PORT alone; any port may then be 0
     bool may_lack_port = false;    // HOST alone
 };
 inline constexpr TargetForm to_connect{.may_have_scheme = true};

@@ -107,9 +107,9 @@ public:
         ~Owner() = default;
     };
 
-    // Called from the loop. `ready` is called once, before `done`, when the lane waits for
-    // begin_at() or will never send. `done` is called when all connections are closed. The
-    // owner, which must outlive the lane, may be null.
+    // `ready` is called once, when the lane waits for begin_at() or will never send, possibly
+    // inside a call of the lane. `done` is called from a later turn of the loop, when all
+    // connections are closed. The owner, which must outlive the lane, may be null.
     struct Hooks {
         std::function<void()> ready;
         std::function<void()> done;

@@ -107,7 +107,7 @@ public:
             below.status = IoStatus::failed;
             fail({Reason::truncated, By::peer,
                   reader_.has_partial_input() || !undecoded_.empty()
-                      ? "ended the connection inside a message without a close frame"
+                      ? "ended the connection inside a message, without a close frame"
                       : "ended the connection without a close frame"});
         }
         return {below.status, result.count};
@@ -260,7 +260,7 @@ private:
         return frame;
     }
 
-    // Encodes messages as frames until there is a piece to send, and stores in encoded_
+    // Encodes messages as frames until there is a piece to send, and stores in encoded_size_
     // the number of bytes encoded.
     void encode(std::string_view messages) {
         const std::size_t size = messages.size();
@@ -289,7 +289,7 @@ private:
             payload_left_ -= count;
             payload_offset_ += count;
         }
-        encoded_ = size - messages.size();
+        encoded_size_ = size - messages.size();
     }
 
     // Sends the encoded frames. Once they are all sent, the messages in them count as written.
@@ -304,7 +304,7 @@ private:
         wire_.clear();
         if (wire_.capacity() > shared_buffer().capacity()) wire_.swap(shared_buffer());
         if (wire_.capacity() > max_idle_memory) std::string().swap(wire_);
-        return {IoStatus::done, std::exchange(encoded_, 0)};
+        return {IoStatus::done, std::exchange(encoded_size_, 0)};
     }
 
     // Reusable memory for frames that are sent immediately, as most frames are.
@@ -333,7 +333,7 @@ private:
     std::uint64_t answered_ping_ = 0;
     std::string wire_;              // frames to send
     std::size_t sent_size_ = 0;     // bytes of wire_ that are sent
-    std::size_t encoded_ = 0;       // bytes of messages encoded in wire_
+    std::size_t encoded_size_ = 0;  // bytes of messages encoded in wire_
     std::string head_;              // the first bytes of a message's head
     std::size_t payload_left_ = 0;  // payload bytes of the current frame still to be encoded
     std::uint64_t payload_offset_ = 0;  // offset of the next byte to encode

@@ -168,7 +168,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
          into(endpoint.source_host, source_address_value), "unixsock listen"},
         {"-p, --source-port=PORT", "connect from this port",
          into(endpoint.source_port, port_value), "unixsock listen many"},
-        {"--connect-to=ADDR", "connect to ADDR[:PORT]; keep the target's name",
+        {"--connect-to=ADDR", "connect to ADDR[:PORT], not to the target's address",
          [&](auto& text) { set_destination(endpoint, text); }, "unixsock listen",
          "target, whose name it keeps"},
         {"-U, --unixsock=PATH", "connect to this Unix-domain socket",

@@ -81,7 +81,7 @@ std::vector<Option> server_table(ServerOptions& to) {
         {"--delay=D[~JITTER]", "delay each echo by D, plus or minus the jitter",
          [&](auto& text) { set_delay(faults, text); }},
         {"--drop=P", "probability that a message is dropped", into(faults.drop, chance_value)},
-        {"--corrupt=P", "probability that a bit of a message is flipped",
+        {"--corrupt=P", "probability that one bit of a message is flipped",
          into(faults.corrupt, chance_value)},
         {"--dup=P", "probability that a message is duplicated", into(faults.dup, chance_value)},
         {"--reorder=P", "with -u, probability that two answers are swapped",

@@ -126,7 +126,7 @@ std::string outcome(const std::string& bug) {
         if (!each.starts_with("ok ")) text += " | " + each;
     if (examined.trouble.status == 0) CHECK(test::contains(examined.lines, "\nok 19 - "));
     const std::string no_echo =
-        "the server does not echo, or its messages have another framing (-f)";
+        "the server did not echo the first message: see -f for framings, -W for slow servers";
     const std::size_t at = text.find(no_echo);
     return at == text.npos ? text : text.replace(at, no_echo.size(), "NO_ECHO");
 }

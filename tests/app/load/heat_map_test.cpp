@@ -46,10 +46,10 @@ TEST_CASE("shades a cell by its share of its column") {
 TEST_CASE("puts the longest round trips into the first row, the shortest into the last") {
     HeatMap map;
     map.add(start, histogram_of(1ms, 1));
-    map.add(start + HeatMap::initial_width, histogram_of(4ms, 1));
+    map.add(start + HeatMap::initial_column_time, histogram_of(4ms, 1));
     const HeatMap::View view = map.view(3, 10);
     CHECK(shades(view) == std::vector<std::string>{"04", "00", "40"});
-    CHECK(view.width == HeatMap::initial_width);
+    CHECK(view.width == HeatMap::initial_column_time);
     CHECK(view.rows.front().upper_end >= 4ms);
     CHECK(view.rows.back().upper_end >= 1ms);
     CHECK(view.rows.back().upper_end < 2ms);
@@ -62,21 +62,21 @@ TEST_CASE("begins with the first round trips, and leaves a gap for time without 
     CHECK(map.view(10, 10).rows.empty());
     map.add(start, histogram_of(1ms, 1));
     CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"4"});
-    map.add(start + 3 * HeatMap::initial_width, {});
+    map.add(start + 3 * HeatMap::initial_column_time, {});
     CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"4000"});
-    map.add(start + 4 * HeatMap::initial_width, histogram_of(1ms, 1));
+    map.add(start + 4 * HeatMap::initial_column_time, histogram_of(1ms, 1));
     CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"40004"});
 }
 
 TEST_CASE("keeps the whole run in view, in columns of more time") {
     HeatMap map;
     for (int i = 0; i < 9; ++i)
-        map.add(start + i * HeatMap::initial_width, histogram_of(1ms, 1));
-    CHECK(map.view(1, 9).width == HeatMap::initial_width);
+        map.add(start + i * HeatMap::initial_column_time, histogram_of(1ms, 1));
+    CHECK(map.view(1, 9).width == HeatMap::initial_column_time);
     const std::tuple<std::size_t, int, const char*> rows[] = {
         {8, 2, "44444"}, {5, 2, "44444"}, {4, 4, "444"}, {2, 8, "44"}, {1, 16, "4"}};
     for (const auto& [columns, width, row] : rows) {
-        CHECK(map.view(1, columns).width == width * HeatMap::initial_width);
+        CHECK(map.view(1, columns).width == width * HeatMap::initial_column_time);
         CHECK(shades(map.view(1, columns)) == std::vector<std::string>{row});
     }
 }
@@ -97,12 +97,12 @@ TEST_CASE("bounds the number of columns for a run of any length, and loses nothi
 TEST_CASE("doubles the time of a column once the columns do not fit") {
     HeatMap map;
     map.add(start, histogram_of(1ms, 1));
-    map.add(start + HeatMap::max_columns * HeatMap::initial_width - 1ns, {});
+    map.add(start + HeatMap::max_columns * HeatMap::initial_column_time - 1ns, {});
     CHECK(map.view(1, 1000).rows.front().shades.size() == HeatMap::max_columns);
-    CHECK(map.view(1, 1000).width == HeatMap::initial_width);
-    map.add(start + HeatMap::max_columns * HeatMap::initial_width, {});
+    CHECK(map.view(1, 1000).width == HeatMap::initial_column_time);
+    map.add(start + HeatMap::max_columns * HeatMap::initial_column_time, {});
     CHECK(map.view(1, 1000).rows.front().shades.size() == HeatMap::max_columns / 2 + 1);
-    CHECK(map.view(1, 1000).width == 2 * HeatMap::initial_width);
+    CHECK(map.view(1, 1000).width == 2 * HeatMap::initial_column_time);
 }
 
 TEST_CASE("contains round trips of every length") {

@@ -349,7 +349,7 @@ void byte_by_byte(Examination& exam) {
 }
 
 // Opens a WebSocket by hand, because a transport never fragments. The server may echo the
-// message in fragments, send the pong after the message, and send pings of its own.
+// message in fragments, and send the pong after the message.
 void fragments(Examination& exam) {
     Session::Options plain = exam.options;
     plain.websocket.reset();
@@ -658,8 +658,7 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
                 reason = "the time limit has passed (-m)";
                 break;
             } else if (number == 1) {
-                reason = "the server did not echo the first message: see -f for framings, -W "
-                         "for slow servers";
+                reason = "the first message was not echoed; see -f (framing) and -W (timeout)";
             } else if (!still_answers(checks[0], exam) && !exam.is_over()) {
                 failed.cause = {std::string(check.fatal_cause)};
                 reason = "the server has not answered since check " + std::to_string(number);

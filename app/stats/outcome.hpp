@@ -18,7 +18,7 @@ struct SummaryParts {
     bool expects_any = false;          // "answered" instead of "echoed"
     bool listens = false;              // only how many messages were sent and received
     bool is_load = false;              // include the rate and all failures
-    bool is_problem_printed = false;   // the sentence about a bad reply was printed
+    bool is_problem_printed = false;   // a sentence about a wrong reply was printed
     std::size_t printed_failures = 0;  // how many failures were printed already
     bool is_verbose = false;           // add the network's share and a load's connect times
     bool has_summary = true;           // if false, only sentences about failures
@@ -39,7 +39,7 @@ JsonObject interval_object(const Results& results, std::uint64_t second,
 struct Outcome {
     const RunResults& results;
     std::vector<Requirement::Verdict> required = {};
-    // Errors of standard input or output, or of a file. The first decides the status.
+    // Errors of standard input or output, or of a file. See decided() for the exit status.
     std::vector<Trouble> troubles = {};
     int signo = 0;  // the signal that ended the program; 0 if none did
     SummaryParts summary_parts = {};
@@ -55,7 +55,7 @@ struct Outcome {
     // Returns the lines to print, in this order: sentences about the first bad reply and the
     // first lost reply; failures of connections with their counts; a sentence about the first
     // unsent message; troubles; the summary; requirements that held until the end of a climb;
-    // failed requirements. If the status is not 0, there is at least one line.
+    // failed requirements.
     std::vector<std::string> lines() const;
     void print() const;       // prints lines() on standard error
     JsonObject json() const;  // the end object, to which the caller may add members

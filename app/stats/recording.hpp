@@ -45,8 +45,8 @@ struct JournalFile {
     bool is_recording = path.ends_with(".json");
 };
 
-// Writes a transcript or a recording to a file, a pipe or a terminal. Writing never blocks, and
-// up to 1 MiB is buffered for a slow reader. If the buffer overflows or a write fails, the
+// Writes a transcript or a recording to a file, a pipe or a terminal. Only drain() waits for a
+// slow reader; up to 1 MiB is buffered for it. If the buffer overflows or a write fails, the
 // journal has failed, and nothing more is written.
 class Journal {
 public:
@@ -62,7 +62,7 @@ public:
     }
     // Adds the lines of an event to a transcript. To a recording, adds an object if the event
     // is a message's fate or an unsolicited message. With Expect::none, the sending is the
-    // fate. Returns true if an object was added.
+    // fate. Returns true for such an event.
     bool add_event(const Event& event);
     bool flush();  // returns false if the journal has failed
     // Writes the rest, and waits a moment for a slow reader. Call it before deciding the exit
@@ -93,8 +93,8 @@ struct Recording {
     const Framing* framing = nullptr;                    // null if this is not a recording
     std::optional<Expect> expect = {};                   // no value if unknown
     // Sorted by time, which counts from ev::Time{}. A message has an event with Fate::sent,
-    // unless it is unsent, and a later event with its fate. In a replay, the first of them
-    // contains the expected reply. Connections and the end are notes. The samples of a load are
+    // unless it is unsent, and later events with its fate: none if no reply is expected, two if
+    // it is late. In a replay, its first event contains the expected reply. Connections and the end are notes. The samples of a load are
     // sorted by their sending, and each is directly followed by its fate.
     std::vector<StoredEvent> events = {};
     // Set if reading failed. Names the line if a line was invalid. Later lines have no events.

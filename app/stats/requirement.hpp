@@ -4,7 +4,7 @@
 // prefix (app/stats/results.hpp), rate or jitter, or lateness, which means lateness_p99.
 // OP is one of < <= > >= =. VALUE is a duration, a count, or a rate; a count may also be a
 // percentage of the messages sent, the messages due, the attempts to connect, or the TLS
-// handshakes. Numbers may end with k, M or G, powers of 1000. Blanks may surround NAME, OP and
+// handshakes. Counts and rates may end with k, M or G, powers of 1000. Blanks may surround NAME, OP and
 // VALUE.
 #pragma once
 

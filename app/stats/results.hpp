@@ -268,7 +268,7 @@ struct RunResults : Results {
     }
     void add(const Event& event);
     void add(const RunResults& other);
-    // Returns the rate at the end of this step, or at the end of the climb if that is earlier.
+    // Returns the rate at the end of this step. The last step lasts until the end of the climb.
     double rate_after(std::size_t step) const;
 
     // End of the warm-up. Until it is known, all messages belong to the warm-up.

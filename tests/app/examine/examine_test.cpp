@@ -126,7 +126,7 @@ std::string outcome(const std::string& bug) {
         if (!each.starts_with("ok ")) text += " | " + each;
     if (examined.trouble.status == 0) CHECK(test::contains(examined.lines, "\nok 19 - "));
     const std::string no_echo =
-        "the server did not echo the first message: see -f for framings, -W for slow servers";
+        "the first message was not echoed; see -f (framing) and -W (timeout)";
     const std::size_t at = text.find(no_echo);
     return at == text.npos ? text : text.replace(at, no_echo.size(), "NO_ECHO");
 }
@@ -262,7 +262,7 @@ TEST_CASE("reports checks, causes and consequences as JSON, and the bytes") {
           R"~("trace":["1 sent 13 bytes: hello, yodel^J",)~"
           R"~("1 received 13 bytes: hello, yodel#"]})~"
           "\n"
-          R"~({"type":"end","reason":"the server does not echo, )~"
-          R"~(or its messages have another framing (-f)"})~"
+          R"~({"type":"end","reason":"the first message was not echoed; )~"
+          R"~(see -f (framing) and -W (timeout)"})~"
           "\n");
 }

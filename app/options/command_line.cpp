@@ -36,7 +36,7 @@ std::string quoted(const std::string& word) {
     return text + "'";
 }
 
-// Returns the names in a field of a row.
+// Returns the names in a list of names, without the reason that may follow them.
 std::vector<std::string_view> names_in(std::string_view field) {
     field = field.substr(0, field.find(','));
     std::vector<std::string_view> names;
@@ -58,7 +58,8 @@ std::string reason_in(const std::string& field) {
     return field.substr(std::min(field.find(','), field.size()));
 }
 
-// Returns the named options as a user writes them, such as "--tls or --ws".
+// Returns the names and the reason in words, such as "--tls or --ws" or "a port, as in -l
+// 7000".
 std::string alternatives(const std::string& field) {
     std::string text;
     for (const std::string_view word : names_in(field)) {
@@ -83,7 +84,6 @@ const Option* find_option(const std::vector<Option>& table, std::string_view wri
     return nullptr;
 }
 
-// Reads the words of a command line from left to right.
 class CommandLineReader {
 public:
     CommandLineReader(std::vector<std::string> words, const std::vector<Option>& table,
@@ -130,7 +130,7 @@ private:
     }
 
     // Refuses an unknown option. If the other program has the option, suggests the same command
-    // for that program, or its help if the command would be wrong there, too.
+    // for that program, or its help if that program cannot parse the command, either.
     [[noreturn]] void refuse(const std::string& written, const std::string& meant) const {
         if (!find_option(other_.table, written))
             throw UsageError("unknown option " + written +
@@ -145,8 +145,8 @@ private:
         throw WrongProgram(written + " is an option of " + other_.name + ": " + command);
     }
 
-    // Without a value in the same word, the next word is the argument. Prefixes an error about
-    // the value with the option as the user wrote it.
+    // The option's argument, if it takes one, is `value` or, without a `value`, the next word.
+    // Prefixes an error about the argument with the option as the user wrote it.
     void apply(const Option& option, const std::string& written,
                std::optional<std::string> value) {
         if (!option.argument().empty() && !value) {
@@ -165,8 +165,9 @@ private:
         is_done_ = result_.has("help version");
     }
 
-    // Returns the options with the most similar names, if any. An abbreviation is not accepted,
-    // only used for a suggestion, because a new option could change its meaning.
+    // Returns the options with the most similar names, if any is similar enough. An
+    // abbreviation is only used for a suggestion, because a new option could change its
+    // meaning.
     std::string similar(const std::string& wanted) const {
         std::size_t nearest = std::max<std::size_t>(1, wanted.size() / 3);
         std::string names;

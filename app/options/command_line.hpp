@@ -1,9 +1,9 @@
 // Parses a command line by a table of options, which also generates --help.
 //
 // A row lists the names of the options that it excludes or needs, or the letters of those that
-// have no names. The errors about options that cannot be combined follow from these lists. With
-// CommandLine::add_if(), a program can add a target, or a value such as --expect=none, which is
-// then checked like an option.
+// have no names. The errors about options that cannot be combined follow from these lists. A
+// program can add a target, or a value such as --expect=none, to CommandLine::given, so that it
+// is checked like an option.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -24,7 +24,7 @@ namespace yodel {
 
 struct Option {
     std::string_view label;      // as in the help: "-f, --framing=F"; or a heading
-    std::string_view help = {};  // empty if the help has no row for it
+    std::string_view help = {};  // empty if --help omits the option
     // Called with the argument, or "" if the option takes none. May throw UsageError without
     // naming the option, because the parser adds the option as the user wrote it. May be empty.
     std::function<void(const std::string&)> apply = {};
@@ -40,7 +40,7 @@ struct Option {
 };
 
 struct GivenOption {
-    std::string written;  // as the user wrote it
+    std::string written;  // as the user wrote it, or what errors call an added value
     std::string names = {};
     std::string excludes = {};  // a leading "!" excludes all but these
     std::string needs = {};
@@ -50,15 +50,14 @@ struct CommandLine {
     std::vector<std::string> operands = {};  // the arguments that are not options
     std::vector<GivenOption> given = {};     // from left to right
 
-    // Returns the first given option with one of these names, as the user wrote it, or an empty
-    // string if there is none.
+    // Returns `written` of the first given option that has one of these names, or an empty
+    // string if no given option has one.
     std::string written(std::string_view names) const;
     bool has(std::string_view names) const { return !written(names).empty(); }
     void add_if(bool is_set, GivenOption option) {
         if (is_set) given.push_back(std::move(option));
     }
-    // Throws UsageError about the first option that excludes another one, or lacks one that it
-    // needs.
+    // Throws UsageError if an option excludes another one, or lacks one that it needs.
     void check() const;
 };
 
@@ -68,9 +67,9 @@ struct OtherProgram {
     std::vector<Option> table = {};
 };
 
-// Applies the options from left to right. Options may follow operands; after "--", all words
-// are operands. Names must be written in full. Throws UsageError, and WrongProgram with the
-// command to type for an option of the other program.
+// Applies the options from left to right, up to --help or --version. Options may follow
+// operands; after "--", all words are operands. Names must be written in full. Throws
+// UsageError, or WrongProgram for an option that only the other program has.
 CommandLine parse_command_line(int argc, char* argv[], const std::vector<Option>& table,
                                const OtherProgram& other = {});
 
@@ -138,9 +137,9 @@ inline void store(std::optional<ev::Duration>& limit, const std::string& text) {
     if (*limit == ev::Duration::zero()) limit.reset();
 }
 
-// Return an action that sets a flag, or converts and stores the option's argument. The parser
-// or, if there is none, the type of the variable decides how to convert it. The variable must
-// outlive the table.
+// Return an action that stores `value` or, without a `value`, the option's argument. The parser
+// or, if there is none, the type of the variable decides how to convert the argument. The
+// variable must outlive the table.
 template <class To>
 auto into(To& to) {
     return [&to](const std::string& text) { store(to, text); };

@@ -48,7 +48,7 @@ const Scheme* take_scheme(std::string& text) {
                      " is not supported; use tcp://, tls://, udp://, ws:// or wss://");
 }
 
-// Removes the path of a URL from the end of the text, and returns it.
+// Removes the path and query from the end of a URL. Returns them with a leading slash.
 std::string take_resource(std::string& text) {
     const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
     const std::string resource = text.substr(end);

@@ -22,7 +22,7 @@ struct Target {
 // What a target may be besides HOST:PORT and [IPV6]:PORT.
 struct TargetForm {
     bool may_have_scheme = false;  // SCHEME://HOST:PORT, unix:PATH, or HOST PORT in two words
-    bool may_lack_host = false;    // PORT alone; any port may then be 0
+    bool may_lack_host = false;    // PORT alone; the port may be 0, with or without a host
     bool may_lack_port = false;    // HOST alone
 };
 inline constexpr TargetForm to_connect{.may_have_scheme = true};
@@ -30,19 +30,19 @@ inline constexpr TargetForm to_accept{.may_have_scheme = true, .may_lack_host = 
 inline constexpr TargetForm to_listen{.may_lack_host = true};
 inline constexpr TargetForm to_redirect{.may_lack_port = true};
 
-// Takes a target from the beginning of `words`, which must not be empty. ws:// and wss://
-// have default ports and take a path: HOST[:PORT][/PATH]. Throws UsageError.
+// Takes a target from the beginning of `words`, which must not be empty. To connect, ws:// and
+// wss:// have default ports and take a path: HOST[:PORT][/PATH]. Throws UsageError.
 Target take_target(std::vector<std::string>& words, const TargetForm& form);
 
 inline constexpr auto socket_path_value = value_parser(
     [](const std::string& text) { return text.size() < sizeof sockaddr_un::sun_path; },
     "short enough for the path of a Unix-domain socket");
 
-// Returns AF_INET or AF_INET6 if the host is a numeric address, and AF_UNSPEC if it is a name.
+// Returns AF_INET or AF_INET6 if the host is a numeric address, otherwise AF_UNSPEC.
 int numeric_family(const std::string& host);
 
-// Throws UsageError if the host is a numeric address of another family than `family`. Does not
-// look up names. The error names `option`, which is -4 or -6 by default.
+// Throws UsageError if the host is a numeric address of another family than `family`, unless
+// that is AF_UNSPEC. Does not look up names. The error names `option`, by default -4 or -6.
 void check_family(int family, const std::string& host, std::string option = {});
 
 }  // namespace yodel

@@ -27,7 +27,7 @@ void minimize_timer_slack();
 // Ignores SIGPIPE and SIGXFSZ, so that a write reports the error instead of ending the process.
 // `body` returns the exit status. If a signal is to end the program, `body` also sets `signo`,
 // and the signal is raised again. An exception is reported as one sentence, and decides the
-// status. `name` is the program's name in diagnostics. With `is_server`, the status
+// status. `name` is the program's name in diagnostics. With `is_server`, an exception's status
 // trust_unusable becomes own_certificate_unusable, and output_failed becomes cannot_run.
 int run_program(const char* name, const std::function<int(int& signo)>& body,
                 bool is_server = false);
@@ -42,15 +42,15 @@ int print_trouble(const Trouble& trouble);
 
 // Throws UsageError if two of these outputs are the same file, or one is the file of standard
 // output, because they would overwrite each other. Each output is an option and its file, empty
-// if the option is not used. Devices may be shared.
+// if the option is not used. Character devices, such as terminals, may be shared.
 void refuse_shared_outputs(const std::vector<std::pair<std::string, std::string>>& outputs);
 
 // Raises the soft limit of descriptors to the hard limit if fewer than `needed` are allowed.
 // Returns the resulting limit, or `needed` if the limit already sufficed.
 std::size_t raise_descriptor_limit(std::size_t needed);
 
-// Provides `count` descriptors besides the program's own: raises the soft limit to the hard
-// limit. Throws std::runtime_error, with both numbers, if that does not suffice.
+// Provides `count` descriptors besides those in use. Raises the soft limit to the hard limit if
+// necessary. Throws std::runtime_error, with both numbers, if that does not suffice.
 void provide_descriptors(std::size_t count);
 
 // Returns the limit on descriptors, or 0 if there is none.
@@ -58,15 +58,14 @@ std::size_t descriptor_limit();
 // Returns the number of descriptors in use. Looks at the lowest 256 only.
 std::size_t used_descriptors();
 
-// A file that contains the server's ports, for the program that started the server. The file
-// exists as long as this object.
+// A file that contains the server's ports, for the program that started the server.
 //
 // The file is written under another name and then renamed, so that no program reads an
-// incomplete file. It may replace a plain file, but not a link, FIFO, device or folder.
+// incomplete file. It may replace a regular file, but not a link, FIFO, device or folder.
 class PortFile {
 public:
-    // Creates the file, unless the path is empty. Throws FileError, and
-    // std::runtime_error if the path exists and is not a plain file.
+    // Creates the file, unless the path is empty. Throws FileError, and std::runtime_error if
+    // the path exists and is not a regular file.
     PortFile(const std::string& path, const std::string& text);
 
 private:

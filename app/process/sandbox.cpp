@@ -94,7 +94,7 @@ struct Ruleset {
         if (error == 0 && ::syscall(add_rule_call, fd, type, rule, 0) != 0 && errno != EBADFD)
             error = errno;
     }
-    // Ignores a folder among files, because a rule for a folder would cover all files in it.
+    // Ignores a folder if a file is wanted, because the rule would cover all files in it.
     void allow(int path, bool is_folder, std::uint64_t rights) {
         struct stat status {};
         if (::fstat(path, &status) != 0 || S_ISDIR(status.st_mode) != is_folder) return;

@@ -34,7 +34,8 @@ constexpr int newest_landlock = 5;
 // with the reason. `max_version` imitates an older system in tests.
 std::string enter_sandbox(const SandboxRules& rules, int max_version = newest_landlock);
 
-// Returns what enter_sandbox() would return, without entering the sandbox.
+// Returns what enter_sandbox() returns unless the system refuses it. Does not enter the
+// sandbox.
 std::string available_sandbox();
 
 // Returns the TCP port of the service, which is a number, or a name that the system knows.

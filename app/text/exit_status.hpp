@@ -11,7 +11,7 @@ namespace yodel {
 
 enum ExitStatus : int {
     success = 0,
-    // Status 1 means that the replies failed the check, or that the program could not run.
+    // Status 1 means that a check failed, or that the program could not run.
     reply_bad_or_lost = 1,
     cannot_run = 1,
     usage_error = 2,
@@ -39,7 +39,7 @@ struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// An option of another program was used. what() is one clause with the right command.
+// An option of another program was used. what() is one clause with a command to type.
 struct WrongProgram : UsageError {
     using UsageError::UsageError;
 };

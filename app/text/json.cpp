@@ -45,9 +45,9 @@ constexpr std::size_t max_values = 1'000'000;  // about a hundred bytes of memor
 constexpr std::string_view spaces = " \t\r\n";
 
 // Each function reads one element from the front of the remaining text, or throws.
-class Reader {
+class JsonReader {
 public:
-    explicit Reader(std::string_view text) : text_(text) {}
+    explicit JsonReader(std::string_view text) : text_(text) {}
 
     JsonValue read() {
         JsonValue value = read_value();
@@ -317,7 +317,7 @@ ev::Duration JsonValue::time(std::string_view name) const {
     return ev::Duration(static_cast<std::int64_t>(*count));
 }
 
-JsonValue read_json(std::string_view text) { return Reader(text).read(); }
+JsonValue read_json(std::string_view text) { return JsonReader(text).read(); }
 
 std::optional<std::string> indented_json(std::string_view text, std::size_t& mark) {
     try {
@@ -328,7 +328,7 @@ std::optional<std::string> indented_json(std::string_view text, std::size_t& mar
     std::string indented;
     std::size_t found = text.npos;
     std::size_t depth = 0;
-    bool is_opening = false;  // the last byte begins a list
+    bool is_opening = false;  // the last byte begins an array or an object
     const auto break_line = [&] { indented += "\n" + std::string(2 * depth, ' '); };
     for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
         const char byte = text[at];

@@ -111,8 +111,8 @@ void Regex::examine(std::string_view text) const {
     if (bytes_since_compiled_ > max_bytes_since_compiled) compile();
 }
 
-// Searches the examined text from `from` on. Sets `found`, unless null, to the first match,
-// relative to `from`.
+// Searches the examined text from `from` on. Sets `found`, unless null, to the first match
+// if there is one, relative to `from`.
 bool Regex::search(std::string_view text, std::size_t from, regmatch_t* found) const {
     const ByteLocale bytes;
     const int flags =

@@ -25,7 +25,7 @@ public:
         std::size_t end;
     };
 
-    // Throws UsageError with the reason if the text is not an expression.
+    // Throws UsageError with the reason if the text is invalid or has a back-reference.
     explicit Regex(std::string text);
     // Adds an expression whose matches find_all() also returns. matches() ignores it.
     void add(const std::string& text) { others_.emplace_back(text); }
@@ -49,7 +49,7 @@ private:
     std::vector<Regex> others_;
     mutable std::shared_ptr<regex_t> compiled_;
     mutable std::size_t bytes_since_compiled_ = 0;  // bytes examined since the last compile()
-    mutable std::string examined_;                  // beginning of the text
+    mutable std::string examined_;                  // beginning of the text; 1 replaces NUL
 };
 
 // Returns the text itself if `mask` is null. Otherwise stores the masked text in `buffer`, and

@@ -31,8 +31,8 @@ double take_unit(std::string_view& text, const Unit (&units)[count]) {
     return 1;
 }
 
-// Formats a time. The pattern must end with the seconds, to which `decimals` digits of the
-// fraction are appended. `convert` is localtime_r or gmtime_r.
+// Formats a time. Appends `decimals` digits of the fraction if `decimals` is not 0; the pattern
+// must then end with the seconds. `convert` is localtime_r or gmtime_r.
 std::string time_text(const char* pattern, std::chrono::system_clock::time_point at,
                       std::size_t decimals = 0,
                       std::tm* (*convert)(const std::time_t*, std::tm*) = ::localtime_r) {

@@ -1,8 +1,5 @@
-// Parses and formats escapes, durations, sizes, numbers and times of day for users. A parser
-// accepts no surrounding spaces, and returns none for an invalid text.
-//
-// The other rooms of app include ui/text.hpp, which makes foreign bytes visible, through this
-// file.
+// Parses and formats what users write and read, such as escapes, durations, sizes and times. A
+// parser accepts no surrounding spaces, and returns none for an invalid text.
 #pragma once
 
 #include "ev/time.hpp"
@@ -83,9 +80,9 @@ std::string duration_text(ev::Duration duration);
 std::string significant_text(double value, int digits);
 std::string count_text(std::uint64_t count, const std::string& thing);  // 1 day, 12 days
 std::string bytes_text(std::uint64_t count);                            // 1 byte, 512 bytes
-// Writes a number per second: 950/s, 41.5k/s, 1.2M/s
+// Returns a number per second: 950/s, 41.5k/s, 1.2M/s
 std::string rate_text(double rate, int digits = 3);
-// Writes milliseconds without the unit, rounded: 0.21, 1.2, 13, 131
+// Returns rounded milliseconds without the unit: 0.21, 1.2, 13, 131
 std::string milliseconds_number(ev::Duration duration);
 std::string milliseconds_text(ev::Duration duration);  // with the unit
 // Divides a round trip into the network's part, at least `network`, and the service's part, at

@@ -47,7 +47,7 @@ constexpr auto retries_value = value_parser(
     },
     "a number up to 1000000, or \"forever\"");
 
-// Returns a parser of lists.
+// Returns a parser of comma-separated lists, whose elements `parse` checks.
 template <class Parse>
 auto list_of(Parse parse) {
     return [parse](const std::string& text) {
@@ -57,7 +57,7 @@ auto list_of(Parse parse) {
     };
 }
 
-void add_first_words(std::vector<std::string>& to, const std::string& text) {
+void add_first_lines(std::vector<std::string>& to, const std::string& text) {
     if (!text.starts_with('@')) return to.push_back(text);
     errno = 0;
     std::ifstream file(text.substr(1));
@@ -111,10 +111,10 @@ void set_target(ClientOptions& options, const char* compare_hint) {
         endpoint.host = endpoint.family == AF_INET6 ? "::1" : "127.0.0.1";
 }
 
-// --starttls smtp implies -f smtp, because the service keeps its framing after STARTTLS. If
-// replies and messages have different framings, replies cannot be echoes, and the default is to
-// expect any answer. With --listen, yodel takes the place of such a service, whose clients send
-// lines that end with CRLF.
+// --starttls smtp implies -f smtp unless -f or -C is given, because the service keeps its
+// framing after STARTTLS. If replies and messages have different framings, replies cannot be
+// echoes, and the default is to expect any answer. With --listen, yodel takes the place of such
+// a service, whose clients send lines that end with CRLF.
 void add_meanings(ClientOptions& options) {
     Session::Options& session = options.run.session;
     CommandLine& line = options.line;
@@ -168,7 +168,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
          into(endpoint.source_host, source_address_value), "unixsock listen"},
         {"-p, --source-port=PORT", "connect from this port",
          into(endpoint.source_port, port_value), "unixsock listen many"},
-        {"--connect-to=ADDR", "connect to ADDR[:PORT], not to the target's address",
+        {"--connect-to=ADDR", "connect to ADDR[:PORT]; TLS and Host use TARGET",
          [&](auto& text) { set_destination(endpoint, text); }, "unixsock listen",
          "target, whose name it keeps"},
         {"-U, --unixsock=PATH", "connect to this Unix-domain socket",
@@ -186,7 +186,8 @@ std::vector<Option> connection_options(ClientOptions& to) {
          into(session.retry_delay), "listen"}};
 }
 
-// The options other than --tls do not switch TLS on, so that a forgotten --tls is reported.
+// Of these options, only --tls and --starttls switch TLS on, so that a forgotten --tls is
+// reported.
 std::vector<Option> tls_options(ClientOptions& to) {
     bufio::TlsClientOptions& tls = to.tls;
     const auto version = one_of<bufio::TlsVersion>(
@@ -240,7 +241,7 @@ std::vector<Option> message_options(ClientOptions& to) {
              },
              "examine"},
             {"--on-connect=LINE", "line to send first on each connection, or @FILE",
-             [&](auto& text) { add_first_words(session.on_connect, text); },
+             [&](auto& text) { add_first_lines(session.on_connect, text); },
              "udp listen replay examine"},
             {"--escapes", "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
              into(to.run.escapes), "z replay examine raw generator"},

@@ -37,12 +37,12 @@ struct LoadOptions : ClientOptions {
     std::optional<double> last_rate;
     bool has_random_arrivals = false;  // a Poisson process instead of even gaps
     std::string messages_file;         // empty if messages are generated
-    bool reads_stdin() const { return messages_file == "-"; }
+    bool repeats_stdin() const { return messages_file == "-"; }
     bool may_reduce_threads = false;
 };
 
-// Parse and check the command line. After --help or --version, only that flag is set. Both
-// throw UsageError.
+// Parse the command line, and check it unless it contains --help or --version. Both throw
+// UsageError.
 YodelOptions parse_yodel_options(int argc, char* argv[]);
 LoadOptions parse_load_options(int argc, char* argv[]);
 
@@ -54,18 +54,18 @@ std::string load_help();
 // Returns true unless an option excludes full-screen mode.
 bool may_have_screen(const YodelOptions& options);
 
-// Throws UsageError about an option that does not apply with this display. Call it as soon as
-// it is known whether there is a screen.
+// Throws UsageError about options that cannot be combined if there is no screen. Call it as
+// soon as it is known whether there is a screen.
 void check_display(const YodelOptions& options, bool has_screen);
 
-// Sets the framing of the recording. With -r, also sets the recorded --expect, unless an option
-// sets it. Throws UsageError if the options name another framing.
+// Sets the recording and its framing. With -r, also sets the recorded --expect, unless an
+// option sets it. Throws UsageError if the options contradict the recording.
 void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recording);
 
 // --- What follows from the options of yodel-load.
 
-// Sets the source, the schedule and the messages of the run. Checks whether standard input is a
-// terminal, and reads the file of --messages, of at most 64 MiB. Throws UsageError. Throws
+// Sets the source, schedule, messages and threads of the run. Checks whether standard input is
+// a terminal, and reads the file of --messages, of at most 64 MiB. Throws UsageError. Throws
 // FileError if the file is empty, too large or unreadable, or if one of its lines, which the
 // error names, cannot be sent.
 void plan_load(LoadOptions& options);
@@ -81,9 +81,9 @@ std::vector<Option> tls_options(ClientOptions& to);
 std::vector<Option> message_options(ClientOptions& to);
 std::vector<Option> generated_options(ClientOptions& to, std::string_view heading);
 
-// Sets the target from the operands, and the framing and the expectation that it implies. Then
-// checks the options. The error about a second target is `compare_hint`, which tells how to
-// compare two servers. Throws UsageError.
+// Sets the target from the operands, and what the target and the options imply. Checks the
+// options, and applies $SSLKEYLOGFILE and the defaults of repeated probes. The error about a
+// second target is `compare_hint`, which tells how to compare two servers. Throws UsageError.
 void complete_client_options(ClientOptions& options, const char* compare_hint);
 
 }  // namespace yodel

@@ -63,7 +63,7 @@ void set_churn(RunOptions& to, const std::string& text) {
         to.lifetime = lifetime_value(text);
 }
 
-// The word `auto` means one thread per processor.
+// The word `auto` means one thread per processor, but at most `max` threads.
 void set_threads(LoadOptions& to, const std::string& text) {
     constexpr unsigned max = 1024;
     to.may_reduce_threads = text == "auto";
@@ -192,9 +192,9 @@ void plan_load(LoadOptions& options) {
     // the length of the run, asks for generated messages, or selects a probe.
     const bool is_generated = run.probe || options.wants_generated_messages() ||
                               run.session.max_time || ::isatty(STDIN_FILENO) == 1;
-    run.from = options.reads_stdin() ? From::shared_input
-               : is_generated        ? From::generator
-                                     : From::input;
+    run.from = options.repeats_stdin() ? From::shared_input
+               : is_generated          ? From::generator
+                                       : From::input;
     const bool needs_one_thread = run.from != From::generator;
     if (needs_one_thread && run.threads > 1 && !options.may_reduce_threads)
         throw UsageError("--threads needs generated messages (-c, --size, --rate or -m), "

@@ -24,7 +24,8 @@ void add_mask(std::optional<Regex>& to, const std::string& text) {
     to.emplace(text);
 }
 
-// Chooses the source of the messages. By default, a generated message is sent every second.
+// Sets the source and the pace of the messages, and the form of the report. By default, a
+// generated message is sent every second.
 void plan_run(YodelOptions& options) {
     using enum RunOptions::From;
     RunOptions& run = options.run;

@@ -40,12 +40,12 @@ void Backend::update_kernel(Registration& registration, Events) {
     if (registration.interest != none) return;
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
-    if (polled_.size() >= limit.rlim_cur) fail(EMFILE, "poll");
+    if (polled_.size() >= limit.rlim_cur) throw_error(EMFILE, "poll");
 }
 
-// Linux may exceed a timeout by 0.5 %. So milliseconds_of() shortens a wait of 20 ms or more by
-// 1/128, and the next turn waits for the rest. Such a wait does not need the system calls that
-// take nanoseconds, which cost more.
+// Linux may exceed a timeout by up to 0.5 %. So milliseconds_of() shortens a wait of 20 ms or
+// more by 1/128, and the next turn waits for the rest. Such a wait does not need the system
+// calls that take nanoseconds, which cost more. A shorter wait is rounded up.
 bool needs_ns(Duration max_wait) { return max_wait > 0ms && max_wait < 20ms; }
 
 int milliseconds_of(Duration max_wait) {
@@ -66,7 +66,7 @@ void Backend::wait(Duration max_wait, std::vector<Readiness>& ready) {
 #endif
     if (remaining < 0 && errno == EINVAL && size > 0)  // RLIMIT_NOFILE was lowered
         return ready.push_back({registrations_.back(), error});
-    if (remaining < 0 && errno != EINTR) fail(errno, "poll");
+    if (remaining < 0 && errno != EINTR) throw_error(errno, "poll");
     for (nfds_t i = 0; remaining > 0; ++i)
         if (const auto events = static_cast<Events>(polled_[i].revents); events != none) {
             ready.push_back({registrations_[i], events & POLLNVAL ? error : events});

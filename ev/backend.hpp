@@ -15,13 +15,13 @@
 
 namespace ev {
 
-// Events to watch for, or reported events: a set of poll(2)'s bits.
+// A set of poll(2)'s bits, for the events to watch for or the events that were reported.
 using Events = unsigned;
 inline constexpr Events none = 0;
 inline constexpr Events readable = POLLIN;
 inline constexpr Events writable = POLLOUT;
-inline constexpr Events error = POLLERR;   // never requested; also means an invalid descriptor
-inline constexpr Events hangup = POLLHUP;  // the other end is gone; always reported
+inline constexpr Events error = POLLERR;   // or an invalid descriptor; need not be requested
+inline constexpr Events hangup = POLLHUP;  // need not be requested
 
 // Replaces a negative descriptor, which poll(2) would ignore. No descriptor has this number.
 inline constexpr int invalid_descriptor = std::numeric_limits<int>::max();
@@ -47,13 +47,14 @@ public:
     // Setting `none` removes the registration and never fails. Any other interest throws
     // std::system_error if the system refuses the descriptor. A failed call changes nothing.
     virtual void set(Registration& registration, Events interest);
-    // Waits for `max_wait` at most. Zero or less means not to wait, and max() means no limit.
-    // Adds the ready registrations to `ready`, which must be empty. May return early without
-    // any, for example after a signal, but not so often that the loop spins.
+    // Waits for `max_wait` at most, which some systems round up to milliseconds. Zero or less
+    // means not to wait, and max() means no limit. Adds the ready registrations to `ready`,
+    // which must be empty. May return early without any, for example after a signal.
     virtual void wait(Duration max_wait, std::vector<Readiness>& ready);
 
 protected:
-    // Called before the lists and the registration change. If it throws, they stay unchanged.
+    // Informs the kernel, or checks its limits, before the lists and the registration change.
+    // If it throws, they stay unchanged.
     virtual void update_kernel(Registration& registration, Events interest);
 
     // Parallel arrays. The last entry takes the place of a removed one, because gaps cost time.
@@ -61,18 +62,18 @@ protected:
     std::vector<pollfd> polled_;
 };
 
-// The backends are "auto", "poll", "select" (which refuses descriptors of FD_SETSIZE or more)
-// and, only on Linux, "epoll". There "auto" chooses between poll and epoll; elsewhere it means
-// poll. An empty `name` means $EV_BACKEND or, if that is empty too, "auto". Unless
-// $EV_TRACE is empty, each wait writes a line to standard error. Throws std::invalid_argument
-// for an unknown name, and std::system_error if no descriptor is left for "epoll".
+// The names are "auto", "poll", "select" (which refuses descriptors of FD_SETSIZE or more) and,
+// if EV_HAS_EPOLL, "epoll". "auto" chooses between poll and epoll, if both exist. An empty name
+// means $EV_BACKEND or, if that is empty too, "auto". If $EV_TRACE is not empty, each wait
+// writes a line to standard error. Throws std::invalid_argument for an unknown name, and
+// std::system_error if the system refuses "epoll". Without ev/backends, always makes poll.
 std::unique_ptr<Backend> make_backend(std::string_view name = {});
 
 bool needs_ns(Duration max_wait);        // true above 0 and below 20 ms
-int milliseconds_of(Duration max_wait);  // -1 for no limit; rounds up below 20 ms, else down
+int milliseconds_of(Duration max_wait);  // poll(2)'s timeout; see backend.cpp for rounding
 
-[[noreturn]] inline void fail(int reason, const char* call) {
-    throw std::system_error(reason, std::generic_category(), call);
+[[noreturn]] inline void throw_error(int code, const char* call) {
+    throw std::system_error(code, std::generic_category(), call);
 }
 
 }  // namespace ev

@@ -11,7 +11,7 @@
 
 namespace ev {
 
-// Owns a descriptor and closes it in the destructor. Empty by default.
+// Owns a descriptor, and closes it when it is replaced or destroyed. Empty by default.
 class Fd {
 public:
     Fd() = default;
@@ -34,12 +34,12 @@ private:
     int number_ = -1;
 };
 
-// Both ends are non-blocking and closed on exec.
+// A pipe with two non-blocking ends, which exec() closes.
 class Pipe {
 public:
     Pipe() {  // throws std::system_error if no descriptors are left
         int ends[2];
-        if (::pipe(ends) != 0) fail(errno, "pipe");
+        if (::pipe(ends) != 0) throw_error(errno, "pipe");
         for (const int end : ends) {
             ::fcntl(end, F_SETFD, FD_CLOEXEC);
             ::fcntl(end, F_SETFL, O_NONBLOCK);
@@ -49,7 +49,7 @@ public:
     }
 
     int fd() const { return out_.get(); }  // readable after wake(), until drain()
-    // May be called from a signal handler. The bytes of a full pipe already wake the loop.
+    // May be called from a signal handler. A full pipe already wakes the loop.
     void wake() const {
         while (::write(in_.get(), "", 1) < 0 && errno == EINTR) {
         }

@@ -26,11 +26,12 @@ bool Loop::step(Duration max_wait) {
     const Time deadline = timers_.begin_turn();
     if (std::exchange(is_stopping_, false) || (watches_ == 0 && timers_.empty())) return false;
 
-    // If one to four descriptors are ready, the timers use the clock reading from before the
-    // wait, which saves a second reading. The deadline has probably not passed; if it has, the
-    // next turn fires the timers without sleeping. If no descriptor is ready, the deadline has
-    // probably passed. If more than four are ready, their callbacks could delay the timers. In
-    // both cases the clock is read again if the wait may have slept.
+    // If one to four descriptors are ready, the deadline has probably not passed. The timers
+    // then use the clock reading from before the wait, unless a callback reads the clock. If
+    // the deadline has passed, the next turn fires the timers without sleeping. If no
+    // descriptor is ready, the deadline has probably passed. If more than four are ready, their
+    // callbacks could delay the timers. In both cases the clock is read again if the wait may
+    // have slept.
     std::optional<Time> wait_at;
     if (max_wait > Duration::zero() && deadline != Time::max()) {
         wait_at = clock_();
@@ -96,15 +97,15 @@ struct Signals {
     std::atomic<bool> is_raised = false;
     Pipe pipe;
     Registration registration{[](Events events) {  // serve_signals() drains the pipe
-                                  if (events & error) fail(EBADF, "poll");
+                                  if (events & error) throw_error(EBADF, "poll");
                               },
                               pipe.fd()};
 };
 
 namespace {
 
-// The state of one signal number, for the handler and all loops of the process. Only the
-// thread of the owner's loop uses the members that are not atomic.
+// The state of one signal number, for the handler and all loops of the process. Apart from
+// restore_in_child(), only the thread of the owner's loop uses the members that are not atomic.
 struct Slot {
     std::atomic<Signals*> owner = nullptr;  // null if no Signal has this number
     std::atomic<bool> is_raised = false;
@@ -134,12 +135,12 @@ void restore_in_child() {
 struct Signal::State final : Loop::Object {
     State(Loop& parent, int number, Callback&& call)
         : Object(parent), signo(number), callback(std::move(call)) {
-        if (signo < 1 || signo >= std::ssize(slots)) fail(EINVAL, "sigaction");
+        if (signo < 1 || signo >= std::ssize(slots)) throw_error(EINVAL, "sigaction");
         if (!loop.signals_) loop.signals_ = std::make_shared<Signals>(*loop.backend_);
         Slot& slot = slots[signo];
         Signals* no_owner = nullptr;
         if (!slot.owner.compare_exchange_strong(no_owner, loop.signals_.get()))
-            fail(EBUSY, "another Signal has this number");
+            throw_error(EBUSY, "another Signal has this number");
         slot.callback = &callback;
         struct sigaction action {};
         action.sa_handler = handle;
@@ -147,7 +148,7 @@ struct Signal::State final : Loop::Object {
         sigfillset(&action.sa_mask);
         if (::sigaction(signo, &action, &slot.previous) == 0) return;
         slot.owner = nullptr;
-        fail(errno, "sigaction");
+        throw_error(errno, "sigaction");
     }
     void stop() override {
         ::sigaction(signo, &slots[signo].previous, nullptr);

@@ -22,9 +22,9 @@
 // call run() or step(). The loop must outlive its objects. A default-constructed or moved-from
 // object may only be tested by operator bool, assigned to and destroyed.
 //
-// Each turn waits until the nearest deadline at the latest. It then calls back for all signals
-// that have arrived, for all ready descriptors in any order, and for all due timers. Anything
-// started during a turn is served from the next turn on.
+// Each turn waits until the nearest deadline at the latest. It then calls back for signals
+// that have arrived, for ready descriptors in any order, and for due timers. Watches and timers
+// that are started during a turn are served from the next turn on.
 //
 // An exception from a callback passes through step() and run(); the next turn makes the
 // remaining calls. An operation that throws std::bad_alloc has no effect, and destroying an
@@ -67,21 +67,20 @@ public:
         : clock_(clock), backend_(std::move(backend)) {}
     ~Loop() { assert(watches_ == 0 && timers_.empty() && "a loop must outlive its objects"); }
 
-    // Runs turns until stop() is called or nothing is left to wait for. May be called again.
+    // Runs turns until stop() is called, or until no watch, signal or pending timer is left.
     void run() {
         while (step()) {
         }
     }
-    // Runs one turn, which may return early without any callback. Returns false if stop() was
-    // called, in this turn or before it, or if there was nothing to wait for.
+    // Runs one turn, which may end early without a callback. Returns false if run() must end.
     bool step(Duration max_wait = Duration::max());
     // Makes the current step() return false at the end of its turn. Between turns, or if an
     // exception ends the turn, the next step() returns false instead, without any callback.
     void stop() { is_stopping_ = true; }
 
-    Time now() const;  // all calls in a turn's callbacks return the time of the first call
+    Time now() const;  // all callbacks of a turn see the same time
     Time read_clock() const { return clock_(); }
-    Time after(Duration delay) const;  // now() + delay; a negative delay counts as 0
+    Time after(Duration delay) const;  // now() + delay, from now() to Time::max()
 
 private:
     friend class Watch;
@@ -115,11 +114,11 @@ auto& state_of(const auto& owner) {
 // Unless the watch sleeps, an error or hang-up is always reported, together with the watch's
 // whole interest, so that the callback's own read or write encounters the error. If no wanted
 // event is ready as well, the interest becomes `none`. To continue watching, for example after
-// an error of a datagram socket, call want() again. A negative descriptor counts as an error.
+// an error of a datagram socket, call want() again. A negative descriptor reports an error.
 //
 // If the system refuses the descriptor, the constructor and want() throw std::system_error and
-// change nothing. poll and select refuse more watches than the process may have descriptors
-// (RLIMIT_NOFILE). If that limit is lowered later, the excess watches report an error.
+// change nothing. poll and select accept at most RLIMIT_NOFILE watches that do not sleep. If
+// that limit is lowered later, the excess watches report an error.
 class Watch {
 public:
     using Callback = std::function<void(Events)>;
@@ -148,7 +147,7 @@ private:
     std::unique_ptr<State, Loop::Object::Bury> state_;
 };
 
-// Calls back once after its deadline, never earlier. Equal deadlines fire in starting order.
+// Calls back once, at its deadline or later. Equal deadlines fire in starting order.
 class Timer {
 public:
     using Callback = std::function<void()>;

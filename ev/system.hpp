@@ -14,8 +14,8 @@
 // The epoll backend, and the auto backend, which chooses between it and poll.
 #define EV_HAS_EPOLL EV_ON_LINUX
 
-// epoll_pwait2(2), which waits in nanoseconds, since Linux 5.11 and glibc 2.35. Use this only
-// after a system header, which defines the version of the C library.
+// epoll_pwait2(2), which waits in nanoseconds, since Linux 5.11 and glibc 2.35. Use the macro
+// only after a system header, which defines the version of the C library.
 #define EV_HAS_EPOLL_PWAIT2 (EV_ON_LINUX && __GLIBC__ * 100 + __GLIBC_MINOR__ >= 235)
 
 // sched_getaffinity(2): the processors that this process may use.

@@ -3,7 +3,7 @@
 //
 // One vector contains a 4-ary heap, followed by the nursery: unsorted entries that the next
 // turn merges into the heap. Restarting a timer for a later time leaves its entry out of date
-// until the entry's deadline, so restarting an idle timeout for each byte costs two stores.
+// until the old deadline, so restarting an idle timeout for each byte costs a few stores.
 #pragma once
 
 #include "ev/time.hpp"
@@ -23,7 +23,7 @@ class TimerQueue {
     };
 
 public:
-    // Must not move, and must be removed before it is destroyed.
+    // Must be neither moved nor destroyed while it is pending.
     struct Item {
         bool pending() const { return place != no_place; }
         Time deadline() const { return Time(Duration(key.deadline)); }  // of the last start

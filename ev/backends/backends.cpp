@@ -28,14 +28,14 @@ public:
         if (found > 0 || (found < 0 && errno == EBADF))
             Backend::wait(max_wait.zero(), ready);
         else if (found < 0 && errno != EINTR)
-            fail(errno, "select");
+            throw_error(errno, "select");
     }
 
 private:
     void update_kernel(Registration& registration, Events interest) override {
         const int fd = registration.fd;
         if (registration.interest == none && fd >= FD_SETSIZE && fd != invalid_descriptor)
-            fail(EMFILE, "select");
+            throw_error(EMFILE, "select");
         Backend::update_kernel(registration, interest);
     }
 
@@ -60,12 +60,13 @@ private:
     }
 };
 
-constexpr std::pair<Events, char> letters[] = {
+constexpr std::pair<Events, char> event_letters[] = {
     {readable, 'r'}, {writable, 'w'}, {hangup, 'h'}, {error, 'e'}};
 
 // After a turn with events, the next event is often ready already. Looking without sleeping
-// then saves the kernel from adding and removing a wait-queue hook for every descriptor. After
-// looks that find nothing, looks become rarer, so that they do not slow ping-pong traffic.
+// then saves the kernel from adding and removing its wait-queue hooks, of which poll(2) needs
+// one for every descriptor. After looks that find nothing, looks become rarer, so that they do
+// not slow ping-pong traffic.
 class LookBackend final : public Backend {
 public:
     LookBackend(std::unique_ptr<Backend> inner, bool is_tracing)
@@ -98,7 +99,7 @@ private:
         std::string text;
         for (const Readiness& each : ready) {
             text += " " + std::to_string(each.registration->fd);
-            for (const auto& [event, letter] : letters)
+            for (const auto& [event, letter] : event_letters)
                 if (each.events & event) text += letter;
         }
         std::fprintf(stderr, "ev: turn %lu waited %.3f ms, ready:%s\n", ++traced_turns_,

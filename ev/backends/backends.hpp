@@ -7,8 +7,8 @@ namespace ev {
 
 std::string_view backend_names();  // for users, the default first
 
-// Both exist only on Linux. The first throws std::system_error if no descriptor is left; the
-// second chooses between poll and epoll.
+// Both exist only if EV_HAS_EPOLL. The first throws std::system_error if the system refuses
+// epoll; the second chooses between poll and epoll.
 std::unique_ptr<Backend> make_epoll_backend();
 std::unique_ptr<Backend> make_auto_backend();
 
@@ -18,6 +18,6 @@ std::unique_ptr<Backend> make_auto_backend();
 std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner,
                                            bool is_tracing = false);
 
-bool is_ready_now(int fd, Events events);  // also true for an error
+bool is_ready_now(int fd, Events events);  // also true for an error or hang-up
 
 }  // namespace ev

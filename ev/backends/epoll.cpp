@@ -26,7 +26,7 @@ public:
         if (!is_open() && !open()) return Backend::wait(max_wait, ready);
         ready.insert(ready.end(), refused_.begin(), refused_.end());
         const int count = call_epoll(refused_.empty() ? max_wait : max_wait.zero());
-        if (count < 0 && errno != EINTR) fail(errno, "epoll");
+        if (count < 0 && errno != EINTR) throw_error(errno, "epoll");
         for (int i = 0; i < count; ++i) {
             const epoll_event& found = epoll_events_[static_cast<std::size_t>(i)];
             ready.push_back({static_cast<Registration*>(found.data.ptr), found.events});
@@ -34,8 +34,8 @@ public:
     }
 
     bool is_open() const { return static_cast<bool>(epoll_); }
-    // Returns false, and leaves epoll closed, if the system refuses the epoll instance or any
-    // of the registrations.
+    // Returns false, and leaves epoll closed, if it can't create the epoll instance or register
+    // a descriptor.
     bool open() {
         try {
             epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
@@ -91,7 +91,7 @@ private:
         // EINVAL means that the number of a closed descriptor now belongs to the epoll
         // instance.
         if (errno != EPERM && errno != EBADF && errno != ENOENT && errno != EINVAL)
-            fail(errno, "epoll");
+            throw_error(errno, "epoll");
         refused_.push_back({&registration, errno == EPERM ? interest : error});
     }
 
@@ -105,7 +105,7 @@ private:
         Fd duplicate(::fcntl(registration.fd, F_DUPFD_CLOEXEC, 0));
         duplicates_.reserve(duplicates_.size() + 1);
         if (!duplicate || !control(EPOLL_CTL_ADD, duplicate.get(), registration, interest))
-            fail(errno, "epoll");
+            throw_error(errno, "epoll");
         duplicates_.push_back({&registration, std::move(duplicate)});
     }
 
@@ -115,9 +115,9 @@ private:
         return registration.fd;
     }
 
-    // If a descriptor was closed too early, its open file description may stay in the epoll
-    // instance, always ready, and can't be removed by number. So the instance is closed. The
-    // next wait opens a new one (EpollBackend) or uses poll (AutoBackend).
+    // If a descriptor was closed too early, removing it fails. Its open file description may
+    // stay in the epoll instance, always ready. So the instance is closed. The next wait opens
+    // a new one (EpollBackend) or uses poll (AutoBackend).
     void unregister(Registration& removed) {
         const int result =
             ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor_of(removed), nullptr);
@@ -142,8 +142,8 @@ private:
 
 // The cost of poll grows with the watched descriptors, the cost of epoll with the ready ones.
 // After each wait this backend adds up the estimated excess cost of its current choice. It
-// switches when the sum reaches about the cost of a switch. Each switch raises the threshold
-// for the next, so that a borderline load does not make the backend oscillate.
+// switches when the sum exceeds about the cost of a switch. The first switches each double the
+// threshold, so that a borderline load does not make the backend oscillate.
 class AutoBackend final : public EpollBackend {
 public:
     void wait(Duration max_wait, std::vector<Readiness>& ready) override {
@@ -180,7 +180,7 @@ private:
 
 std::unique_ptr<Backend> make_epoll_backend() {
     auto backend = std::make_unique<EpollBackend>();
-    if (!backend->open()) fail(errno, "epoll");
+    if (!backend->open()) throw_error(errno, "epoll");
     return backend;
 }
 

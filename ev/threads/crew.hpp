@@ -17,16 +17,16 @@ namespace ev {
 template <class T>
 class Crew {
 public:
-    // `thread` is 0 for the owner's thread. `owner_mailbox` posts tasks to the owner's loop; it
-    // is null for the first object, which uses that loop itself.
-    using Maker = std::function<std::unique_ptr<T>(Loop& loop, std::size_t thread,
+    // `thread_number` is 0 for the owner's thread. `owner_mailbox` posts tasks to the owner's
+    // loop; it is null for the first object, which uses that loop itself.
+    using Maker = std::function<std::unique_ptr<T>(Loop& loop, std::size_t thread_number,
                                                    Mailbox* owner_mailbox)>;
 
-    // Throws std::system_error.
-    Crew(Loop& loop, std::size_t threads, const Maker& make) {
-        if (threads > 1) owner_mailbox_.emplace(loop);
+    // Throws std::system_error, and what `make` throws.
+    Crew(Loop& loop, std::size_t thread_count, const Maker& make) {
+        if (thread_count > 1) owner_mailbox_.emplace(loop);
         first_ = make(loop, 0, nullptr);
-        for (std::size_t thread = 1; thread < threads; ++thread)
+        for (std::size_t thread = 1; thread < thread_count; ++thread)
             workers_.push_back(std::make_unique<Worker>(*owner_mailbox_, thread, make));
     }
 
@@ -73,8 +73,8 @@ public:
 
 private:
     struct Worker {
-        Worker(Mailbox& owner_mailbox, std::size_t place, const Maker& make)
-            : thread(owner_mailbox), object(make(thread.loop(), place, &owner_mailbox)) {}
+        Worker(Mailbox& owner_mailbox, std::size_t number, const Maker& make)
+            : thread(owner_mailbox), object(make(thread.loop(), number, &owner_mailbox)) {}
         ~Worker() { thread.join(); }
         Worker(const Worker&) = delete;
 

@@ -36,8 +36,8 @@ std::thread start_thread(std::function<void()> work) {
 
 Mailbox::Mailbox(Loop& loop)
     : watch_(loop, pipe_.fd(), readable, [this](Events events) {
-          if (events & error) fail(EBADF, "poll");  // otherwise no task would run again
-          take()();
+          if (events & error) throw_error(EBADF, "poll");  // otherwise no task would run again
+          take_task()();
       }) {}
 
 void Mailbox::post(Task task) {
@@ -54,7 +54,7 @@ void Mailbox::post(TaskList tasks) noexcept {
 }
 
 // The byte stays in the pipe while tasks are left, so that the next turn does not sleep.
-Mailbox::Task Mailbox::take() {
+Mailbox::Task Mailbox::take_task() {
     const std::lock_guard lock(mutex_);
     Task task = std::move(tasks_.front());
     tasks_.pop_front();

@@ -12,7 +12,7 @@ namespace ev {
 
 unsigned processor_count();  // processors that this process may use, at least 1
 
-// Starts a thread with all signals blocked, because the main loop handles them. Throws
+// Starts a thread with all signals blocked, so that the other threads handle them. Throws
 // std::system_error if the system has no thread left.
 std::thread start_thread(std::function<void()> work);
 
@@ -31,8 +31,8 @@ public:
     void start();  // must be called only once
     // Once the thread has ended, tasks are dropped.
     void post(Mailbox::Task task) { mailbox_.post(std::move(task)); }
-    // Waits until all tasks posted earlier are done and the thread has ended. The objects of
-    // its loop must live until then.
+    // Ends the thread after the tasks posted earlier, and waits for it. The objects of its loop
+    // must live until then.
     void join();
 
 private:

@@ -26,7 +26,7 @@ public:
     void post(TaskList tasks) noexcept;
 
 private:
-    Task take();
+    Task take_task();
 
     Pipe pipe_;  // not empty while there are tasks
     std::mutex mutex_;

@@ -146,7 +146,8 @@ bool is_address_of(int family, const std::string& text) {
     return text.find('\0') == text.npos && ::inet_pton(family, text.c_str(), &ignored) == 1;
 }
 
-// Returns true for labels of ASCII letters, digits, - and _, separated by dots.
+// Returns true for labels of 1 to 63 ASCII letters, digits, - and _, separated by dots, and of
+// at most 253 characters in all.
 bool is_host_name(std::string_view name) {
     constexpr char characters[] =
         "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";

@@ -1,4 +1,4 @@
-// Socket addresses: IPv4, IPv6 and unix-domain.
+// Socket addresses (IPv4, IPv6 and unix-domain), host names, and basic calls for sockets.
 #pragma once
 
 #include "bufio/fd.hpp"
@@ -32,7 +32,7 @@ struct Address {
 
 bool is_broadcast_or_multicast(const Address& address);
 
-bool is_same_host(const Address& a, const Address& b);  // ignores the ports; false for paths
+bool is_same_host(const Address& a, const Address& b);  // ignores ports; false for paths
 
 bool is_non_socket_file(const Address& address);
 
@@ -42,12 +42,12 @@ void prepare_socket(int fd, bool is_tcp);
 Fd open_socket(int family, bool is_udp = false);  // prepared; on failure empty, with errno set
 
 bool bind_socket(int fd, const Address& address);  // sets errno on failure
-int pending_socket_error(int fd);                  // clears the error; 0 if there is none
+int pending_socket_error(int fd);                  // an errno, which is cleared, or 0
 std::size_t ephemeral_port_count();                // 0 if unknown
 
 bool is_address(const std::string& text);  // numeric IPv4 or IPv6, without a scope
 
-// Returns the host in the form that certificates use: an IPv6 address without its scope, a name
+// Returns the host in the form that certificates use: an address without its scope, a name
 // without its final dot, or an empty text if the host is neither an address nor a name. A name
 // contains no wildcard and no leading dot, which OpenSSL would treat as a wildcard.
 std::string name_in_certificate(const std::string& host);

@@ -34,10 +34,10 @@ void Buffer::consume(std::size_t count) {
         relocate(std::max(2 * size(), min_shrunk_capacity));
 }
 
-// Takes amortized constant time per byte. Moves N bytes to the front only after N bytes were
-// consumed, and doubles a capacity of N only after N bytes were appended. If doubling twice
-// would exceed the limit, the capacity grows to the limit in one step. A second step would copy
-// more than half of the limit, which needs much memory and gains little.
+// Takes amortized constant time per byte: moves bytes to the front only if at least as many
+// were consumed, and otherwise at least doubles the capacity. If doubling twice would exceed
+// the limit, the capacity grows to the limit in one step. A second step would copy more than
+// half of the limit, which needs much memory and gains little.
 char* Buffer::reserve(std::size_t count) {
     if (count > limit_ - size()) return nullptr;
     if (count > capacity_ - end_) {

@@ -26,7 +26,7 @@ public:
     // Returns false, and appends nothing, if the limit would be exceeded.
     bool append(std::string_view bytes);
     void consume(std::size_t count);  // at most size()
-    // Returns space for `count` bytes after the last byte, or null if the limit would be
+    // Returns space for `count` > 0 bytes after the last byte, or null if the limit would be
     // exceeded. The caller writes into it and then commits the number of bytes written.
     char* reserve(std::size_t count);
     void commit(std::size_t count);

@@ -25,8 +25,8 @@ static LookupResult call_getaddrinfo(const Endpoint& endpoint, int flags = 0) {
     addrinfo hints{};
     hints.ai_family = endpoint.family;
     hints.ai_socktype = endpoint.is_udp ? SOCK_DGRAM : SOCK_STREAM;
-    // RFC 6761 reserves the name localhost for the loopback, so it is resolved without the
-    // resolver, which may lack a hosts file.
+    // RFC 6761 reserves the name localhost for the loopback, so it is resolved even if the
+    // system has no hosts file.
     const bool is_localhost = endpoint.host == "localhost";
     hints.ai_flags = flags | (endpoint.is_passive && !is_localhost ? AI_PASSIVE : 0);
     addrinfo* list = nullptr;
@@ -73,7 +73,7 @@ LookupResult look_up(const Endpoint& endpoint) {
 }
 
 struct Lookup::Shared {
-    LookupResult result;  // written by the thread, and read by the loop once it is `is_ready`
+    LookupResult result;  // written by the thread, and read by the loop afterwards
     std::atomic<bool> is_ready = false;
     ev::Pipe pipe;  // wakes the loop
 };
@@ -82,7 +82,7 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
     : shared_(std::make_shared<Shared>()),
       watch_(loop, shared_->pipe.fd(), ev::readable,
              [this, done = std::move(done)](ev::Events events) {
-                 if (events & ev::error) ev::throw_error(EBADF, "poll");  // else it would wait forever
+                 if (events & ev::error) ev::throw_error(EBADF, "poll");  // else no callback
                  assert(shared_->is_ready);
                  watch_.want(ev::none);
                  done(std::move(shared_->result));
@@ -107,11 +107,11 @@ namespace {
 constexpr ev::Duration attempt_delay = std::chrono::milliseconds(250);
 
 // Maximum number of attempts in progress. A name may have dozens of addresses.
-constexpr std::ptrdiff_t max_attempts = 6;
+constexpr std::ptrdiff_t max_parallel_attempts = 6;
 
 // Returns the text for an errno that means that no ephemeral port is left or that the given
 // source port is in use.
-std::string no_ephemeral_port_text(const Endpoint& endpoint, int code) {
+std::string unavailable_port_text(const Endpoint& endpoint, int code) {
     const std::size_t ports = endpoint.source_port.empty() ? ephemeral_port_count() : 0;
     if (ports == 0) return std::generic_category().message(code);
     return "no ephemeral port is left; the system has " + std::to_string(ports) +
@@ -123,15 +123,15 @@ End failure_because(std::string detail) {
 }
 
 // Returns the reason why the socket can't connect. ECONNREFUSED may also mean that the path is
-// not a socket, and EACCES that the address is a broadcast address. A lack of ephemeral ports
-// is EADDRNOTAVAIL, or EAGAIN for UDP.
+// not a socket, and EACCES that a UDP address is a broadcast or multicast address. A lack of
+// ephemeral ports is EADDRNOTAVAIL, or EAGAIN for UDP.
 End failure_of(const Endpoint& endpoint, const Address& address, int code) {
     if (code == ECONNREFUSED && is_non_socket_file(address))
         return failure_because("it is not a socket");
     if (code == EACCES && endpoint.is_udp)
         return failure_because("broadcast and multicast addresses are not supported");
     if (code == EADDRNOTAVAIL || (code == EAGAIN && endpoint.is_udp))
-        return failure_because(no_ephemeral_port_text(endpoint, code));
+        return failure_because(unavailable_port_text(endpoint, code));
     return system_end(Reason::connect, "", code);
 }
 
@@ -183,7 +183,7 @@ void Dialer::begin() {
             started_at_ = resolved_at_ = loop_.now();
             finish(std::move(result));
         });
-    LookupResult source;  // empty if no address to connect from was given
+    LookupResult source;  // empty if neither address nor port to connect from was given
     if (!endpoint_.source_host.empty() || !endpoint_.source_port.empty())
         source = resolve_without_network(
             {.host = endpoint_.source_host,
@@ -241,7 +241,7 @@ End Dialer::start(Attempt& attempt) const {
                                    " is not an address of this machine");
         // Without a port, bind() already allocates an ephemeral port.
         if (errno == EADDRINUSE)
-            return failure_because(no_ephemeral_port_text(endpoint_, errno));
+            return failure_because(unavailable_port_text(endpoint_, errno));
         return failure_because(std::generic_category().message(errno));
     }
     // An interrupted connect() continues in the background, as with EINPROGRESS.
@@ -252,13 +252,13 @@ End Dialer::start(Attempt& attempt) const {
     return {};
 }
 
-// Starts the next attempt, and skips addresses that fail immediately. Finishes when all
-// addresses have failed.
+// Starts the next attempt, unless too many are in progress. Skips addresses that fail
+// immediately. Finishes when all addresses have failed.
 void Dialer::try_next() {
     const auto attempts_in_progress =
         std::count_if(attempts_.begin(), attempts_.end(),
                       [](const Attempt& each) { return static_cast<bool>(each.socket); });
-    while (next_attempt_ < attempts_.size() && attempts_in_progress < max_attempts) {
+    while (next_attempt_ < attempts_.size() && attempts_in_progress < max_parallel_attempts) {
         Attempt& attempt = attempts_[next_attempt_++];
         if (const End failure = start(attempt)) {
             add_failure(attempt.address, failure);

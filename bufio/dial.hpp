@@ -1,4 +1,4 @@
-// Resolves a name on a separate thread, and connects a socket to one of its addresses.
+// Resolves a name, if needed on a separate thread, and connects to one of its addresses.
 //
 // Dialing alternates between IPv6 and IPv4 addresses. The next attempt starts when an attempt
 // fails or is slow, and the first to connect wins (RFC 8305, "Happy Eyeballs"). A datagram
@@ -20,7 +20,7 @@ namespace bufio {
 class Acceptor;  // bufio/listen.hpp
 
 struct Endpoint {
-    std::string host = {};             // a name, an address, or empty with a unix-domain path
+    std::string host = {};             // name or address; if empty, loopback or (passive) any
     std::string service = {};          // a port or a service's name
     std::string path = {};             // unix-domain socket; overrides the host if not empty
     int family = AF_UNSPEC;            // AF_INET or AF_INET6 excludes the other family
@@ -38,8 +38,8 @@ struct Endpoint {
     // outlive the dialers.
     Acceptor* acceptor = nullptr;
 
-    std::string text() const;  // HOST:PORT, [v6]:PORT or the path
-    Endpoint dialed() const;   // connect_host and connect_service replace host and service
+    std::string text() const;  // HOST:PORT, [IPV6]:PORT or the path
+    Endpoint dialed() const;   // with the host and service to connect to
 };
 
 struct LookupResult {
@@ -47,8 +47,8 @@ struct LookupResult {
     std::string error;               // the reason, if there are no addresses
 };
 
-// Resolves an endpoint that needs no resolver: a path, a numeric host, localhost. If the
-// result contains neither addresses nor an error, the host is a name that needs a Lookup.
+// Resolves an endpoint that needs no resolver: a path, an empty or numeric host, localhost. If
+// the result contains neither addresses nor an error, the host is a name that needs a Lookup.
 LookupResult resolve_without_network(const Endpoint& target);
 
 LookupResult look_up(const Endpoint& endpoint);  // blocks as long as the resolver does
@@ -76,8 +76,8 @@ struct DialResult {
 };
 
 // A dialer calls back once, from the loop and never from its constructor. The callback may
-// destroy it. Destroying it earlier cancels all attempts without a callback. A dialer has no
-// deadline.
+// destroy the dialer. Destroying it earlier cancels all attempts without a callback. A dialer
+// has no deadline.
 class Dialer {
 public:
     using Callback = std::function<void(DialResult)>;

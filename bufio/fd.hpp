@@ -1,4 +1,4 @@
-// Owned descriptors, and the errno of a call that would block.
+// Owned descriptors, and a check for calls that would block.
 #pragma once
 
 #include "ev/fd.hpp"

@@ -15,13 +15,13 @@ namespace bufio {
 
 namespace {
 
-// Limits the connections accepted in one turn, so that a flood can't starve other callbacks.
+// Limits the calls of accept() in one turn, so that a flood can't starve other callbacks.
 constexpr int max_accepts_per_turn = 64;
 // The length of the accept queue; the system caps it.
 constexpr int backlog = 4096;
 constexpr ev::Duration accept_pause = std::chrono::seconds(1);
 
-[[noreturn]] void refuse(const Address& address, bool is_udp) {
+[[noreturn]] void throw_listen_error(const Address& address, bool is_udp) {
     // The system also reports "address in use" if the path is a file other than a socket.
     const int code = errno == EADDRINUSE && is_non_socket_file(address) ? EEXIST : errno;
     throw std::system_error(code, std::generic_category(),
@@ -54,15 +54,15 @@ ListeningSocket::ListeningSocket(const Address& bind_address, bool is_udp)
     const int on = 1;
     // Copied before the path exists, because a std::bad_alloc would leave the path behind.
     std::string text = bind_address.text();
-    if (!fd) refuse(bind_address, is_udp);
+    if (!fd) throw_listen_error(bind_address, is_udp);
     if (!is_udp) remove_stale(bind_address);
     if (!is_udp && !is_path) ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (!bind_socket(fd.get(), bind_address)) refuse(bind_address, is_udp);
+    if (!bind_socket(fd.get(), bind_address)) throw_listen_error(bind_address, is_udp);
     if (is_path) path.own(std::move(text));
-    if (!is_udp && ::listen(fd.get(), backlog) != 0) refuse(bind_address, is_udp);
+    if (!is_udp && ::listen(fd.get(), backlog) != 0) throw_listen_error(bind_address, is_udp);
     // If the port is unknown, no peer could reach the socket.
     if (!is_path) address = Address::of_socket(fd.get());
-    if (address.family() == AF_UNSPEC) refuse(bind_address, is_udp);
+    if (address.family() == AF_UNSPEC) throw_listen_error(bind_address, is_udp);
 }
 
 Fd ListeningSocket::accept(Address& peer) const {

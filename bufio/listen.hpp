@@ -33,8 +33,8 @@ struct ListeningSocket {
     // Throws std::system_error if it can't listen on the address. Port 0 means any free port.
     // With `is_udp`, the socket is only bound.
     ListeningSocket(const Address& bind_address, bool is_udp);
-    // Returns a non-blocking connection. If there is none, the result is empty and errno is
-    // set.
+    // Returns a non-blocking connection. On failure, and if no connection is waiting, the
+    // result is empty and errno is set.
     Fd accept(Address& peer) const;
 
     Fd fd;
@@ -42,8 +42,8 @@ struct ListeningSocket {
     Address address;      // with the actual port
 };
 
-// Passes each accepted connection to a callback. When the process runs out of descriptors or
-// memory, accepting pauses for a second, or until resume().
+// Passes each accepted connection to a callback. When accepting fails, in particular for lack
+// of descriptors or memory, it pauses for a second, or until resume().
 class Listener {
 public:
     using Callback = std::function<void(Fd socket, const Address& peer)>;
@@ -82,8 +82,8 @@ public:
 
     // Calls back once, from the loop, unless cancel() is called first. The callback may call
     // accept() again. With UDP, the socket is a copy of the bound one, and the peer is the
-    // sender of the first datagram, which is still to be read. If descriptors or memory run
-    // out, the result has an end instead of a socket; wait before you call accept() again.
+    // sender of the first datagram, which is still to be read. On failure, the result has an
+    // end instead of a socket; wait before you call accept() again.
     void accept(Dialer::Callback done);
     void cancel() { watch_ = {}; }
 

@@ -24,28 +24,27 @@ constexpr unsigned batch_interval = 16;  // see PacketSocket::receive()
 // Space for a datagram. Because the size is no power of two, the datagrams spread over the
 // cache sets.
 constexpr std::size_t slot_size = 64 * 1024 + 1472;
-constexpr std::size_t kernel_buffer = 4 * 1024 * 1024;  // requested; the system caps it
+constexpr std::size_t kernel_buffer_size = 4 * 1024 * 1024;  // requested; the system caps it
 
 #if BUFIO_HAS_MMSG
-using Header = mmsghdr;
+using MessageHeader = mmsghdr;
 #else
-struct Header {
+struct MessageHeader {
     msghdr msg_hdr;
     unsigned msg_len;
 };
 #endif
 
 // The space for a datagram's control message, which contains an address.
-struct alignas(cmsghdr) Control {
+struct alignas(cmsghdr) ControlMessage {
     char bytes[CMSG_SPACE(sizeof(in6_addr) + sizeof(int))];
 };
 
-// The arguments of one call, and the datagrams received last. All sockets of a thread share
-// them.
+// The arguments of one call, and the datagrams received last. A thread's sockets share them.
 struct Batch {
-    std::array<Header, max_batch> headers{};
+    std::array<MessageHeader, max_batch> headers{};
     std::array<iovec, max_batch> parts{};
-    std::array<Control, max_batch> controls{};
+    std::array<ControlMessage, max_batch> controls{};
     std::array<Datagram, max_batch> datagrams;
     // Unused slots take no memory, because their pages are never touched.
     const std::unique_ptr<char[]> slots{new char[max_batch * slot_size]};
@@ -56,8 +55,8 @@ Batch& shared_batch() {
     return *batch;
 }
 
-// Without recvmmsg and sendmmsg, these move only the first datagram.
-int receive_some(int fd, Header* headers, [[maybe_unused]] std::size_t count) {
+// Without recvmmsg(2) and sendmmsg(2), these move only the first datagram.
+int receive_some(int fd, MessageHeader* headers, [[maybe_unused]] std::size_t count) {
 #if BUFIO_HAS_MMSG
     if (count > 1) return ::recvmmsg(fd, headers, static_cast<unsigned>(count), 0, nullptr);
 #endif
@@ -66,7 +65,7 @@ int receive_some(int fd, Header* headers, [[maybe_unused]] std::size_t count) {
     return size < 0 ? -1 : 1;
 }
 
-int send_some(int fd, Header* headers, [[maybe_unused]] std::size_t count) {
+int send_some(int fd, MessageHeader* headers, [[maybe_unused]] std::size_t count) {
 #if BUFIO_HAS_MMSG
     if (count > 1) return ::sendmmsg(fd, headers, static_cast<unsigned>(count), MSG_NOSIGNAL);
 #endif
@@ -109,7 +108,8 @@ void read_local_address(msghdr& header, Datagram& datagram) {
 }
 
 template <class Info>
-void put_control(msghdr& header, Control& control, int level, int type, const Info& info) {
+void put_control(msghdr& header, ControlMessage& control, int level, int type,
+                 const Info& info) {
     auto* const message = reinterpret_cast<cmsghdr*>(control.bytes);
     header.msg_control = control.bytes;
     header.msg_controllen = static_cast<socklen_t>(CMSG_SPACE(sizeof info));
@@ -120,7 +120,7 @@ void put_control(msghdr& header, Control& control, int level, int type, const In
 }
 
 // Makes the datagram leave from this address.
-void set_source(msghdr& header, Control& control, const Address& from) {
+void set_source(msghdr& header, ControlMessage& control, const Address& from) {
     if (from.family() == AF_INET) {
         in_pktinfo info{};
         info.ipi_spec_dst = reinterpret_cast<const sockaddr_in&>(from.storage).sin_addr;
@@ -139,7 +139,7 @@ void set_source(msghdr& header, Control& control, const Address& from) {
 
 void ask_for_local_address(int, int) {}
 void read_local_address(msghdr&, Datagram&) {}
-void set_source(msghdr&, Control&, const Address&) {}
+void set_source(msghdr&, ControlMessage&, const Address&) {}
 
 #endif
 
@@ -157,7 +157,7 @@ public:
 
     int descriptor() const override { return socket_.descriptor(); }
 
-    // Keeps the bytes that do not fit, and returns them in the next call.
+    // Keeps the bytes that do not fit, and returns them in later calls.
     IoResult read(char* to, std::size_t size) override {
         std::size_t used_size = rest_.view().copy(to, size);
         rest_.consume(used_size);
@@ -195,7 +195,7 @@ public:
             packets[count++].bytes = frames.substr(prefix_size, length);
             frames.remove_prefix(prefix_size + length);
         }
-        if (count == 0) return {IoStatus::wants_write};  // the stream has cut the last frame
+        if (count == 0) return {IoStatus::wants_write};  // the stream's limit has cut a frame
         if (!is_connected_)
             for (std::size_t i = 0; i < count; ++i) {
                 packets[i].to = &peer_;
@@ -204,9 +204,9 @@ public:
         std::size_t sent = socket_.send({packets.data(), count});
         if (sent == 0) {
             if (would_block(errno)) return {IoStatus::wants_write};
-            const bool concerns_one =
+            const bool may_drop =
                 !is_connected_ || errno == ENOBUFS || errno == ENOMEM || errno == EMSGSIZE;
-            if (!concerns_one) return fail_call(Reason::send, "sending failed:", errno);
+            if (!may_drop) return fail_call(Reason::send, "sending failed:", errno);
             sent = 1;
         }
         const std::string_view last = packets[sent - 1].bytes;
@@ -228,7 +228,7 @@ private:
 
     PacketSocket socket_;
     Address& peer_;
-    Address local_;  // if bound: the address to which the last datagram was sent
+    Address local_;  // if bound, the address that received the last datagram
     const bool is_connected_;
     Buffer rest_;  // received frames that did not fit into the space of read()
 };
@@ -242,13 +242,13 @@ Fd bound_datagram_socket(const Address& address) {
 // The system's buffers must hold the traffic between two turns of the loop.
 PacketSocket::PacketSocket(Fd socket)
     : socket_(std::move(socket)), address_(Address::of_socket(socket_.get())) {
-    const int size = static_cast<int>(kernel_buffer);
+    const int size = static_cast<int>(kernel_buffer_size);
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
     if (address_.is_wildcard()) ask_for_local_address(socket_.get(), address_.family());
 }
 
-// To ask for more than one datagram costs the system a second attempt. So while calls return
+// Asking for more than one datagram costs the system a second attempt. So while calls return
 // single datagrams, only every 16th call asks for more.
 std::span<const Datagram> PacketSocket::receive() {
     Batch& batch = shared_batch();

@@ -19,12 +19,12 @@ constexpr std::size_t max_datagram = 65507;
 struct Datagram {  // received
     std::string_view bytes;
     Address peer;              // its sender
-    Address local;             // the local address it was sent to; the wildcard if unknown
+    Address local;             // the local address that received it; a wildcard if unknown
     bool is_to_group = false;  // sent to a broadcast or multicast address
 };
 
-// A datagram to send. Only a bound socket needs the addresses. A socket bound to a wildcard
-// address sends from `from`. If that is null or a wildcard, the route selects the address.
+// A datagram to send. A bound socket needs `to`. If it is bound to a wildcard address, it sends
+// from `from`; if that is null or a wildcard, the route selects the address.
 struct Packet {
     std::string_view bytes;
     const Address* to = nullptr;
@@ -42,7 +42,7 @@ public:
     // wildcard address, the system reports each datagram's local address from now on.
     explicit PacketSocket(Fd socket);
 
-    // Returns the waiting datagrams, at most a batch. On failure it returns none and sets
+    // Returns one or more waiting datagrams, at most a batch. On failure returns none and sets
     // errno. The bytes are valid until any socket of this thread receives again.
     std::span<const Datagram> receive();
     // Sends packets, at most a batch, until the system refuses one, and returns their number.
@@ -64,8 +64,8 @@ private:
 // Write whole frames. A datagram that the system refuses for its size or for lack of memory is
 // dropped. Any other error of a connected socket is a failure, with Reason::refused or
 // Reason::connect if the peer is absent. A bound socket (`is_connected` is false) drops each
-// datagram that is refused. Each read stores the last datagram's sender in `peer`, to which
-// the next write sends.
+// datagram that is refused. It sends to `peer`, in which each read stores the sender of the
+// last datagram.
 std::unique_ptr<Transport> make_packet_transport(Fd socket, Address& peer,
                                                  bool is_connected = true);
 

@@ -41,7 +41,7 @@ constexpr std::size_t read_size = 64 * 1024;
 
 // Bytes that one call may write. Without this limit, a fast peer could accept all of the
 // pending output in one turn and starve the loop's other streams.
-constexpr std::size_t max_write = 1024 * 1024;
+constexpr std::size_t max_write_size = 1024 * 1024;
 
 // Maximum memory, in bytes, that an empty queue retains.
 constexpr std::size_t max_idle_capacity = 1024;
@@ -93,8 +93,8 @@ Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, Owner& owne
       watch_(loop, transport_->descriptor(), ev::none, [this](ev::Events e) { on_events(e); }),
       timer_(loop, [this] { on_timer(); }) {
     handshake();
-    handshake_reported_ = handshake_done_ && !transport_->has_handshake();
-    if (handshake_done_ && !handshake_reported_) timer_.start(ev::Duration::zero());
+    is_handshake_reported_ = has_handshaken_ && !transport_->has_handshake();
+    if (has_handshaken_ && !is_handshake_reported_) timer_.start(ev::Duration::zero());
     update_interest();
 }
 
@@ -113,14 +113,14 @@ void Stream::consume(std::size_t count) {
 bool Stream::write(std::string_view bytes) {
     if (has_ended_ || is_finishing_ || bytes.size() > output_.limit() - output_.size())
         return false;
-    if (handshake_done_ && !output_failed_ && output_.empty()) write_to_transport(bytes);
+    if (has_handshaken_ && !has_output_failed_ && output_.empty()) write_to_transport(bytes);
     output_.append(bytes);
     update_interest();
     return true;
 }
 
 void Stream::ping() {
-    if (!is_open() || is_finishing_ || output_failed_) return;
+    if (!is_open() || is_finishing_ || has_output_failed_) return;
     transport_->ping();
     std::string_view nothing;
     if (output_.empty()) write_to_transport(nothing);
@@ -133,15 +133,15 @@ void Stream::set_min_readable(std::size_t bytes) {
     update_interest();
 }
 
-void Stream::pause_reading(bool paused) {
-    reading_paused_ = paused;
+void Stream::pause_reading(bool is_paused) {
+    is_reading_paused_ = is_paused;
     update_interest();
 }
 
 void Stream::finish() {
     if (has_ended_ || is_finishing_) return;
     is_finishing_ = true;
-    if (handshake_done_ && !output_failed_ && output_.empty()) close_output();
+    if (has_handshaken_ && !has_output_failed_ && output_.empty()) close_output();
     update_interest();
 }
 
@@ -149,7 +149,7 @@ void Stream::finish(ev::Duration max_wait) {
     finish();
     if (has_ended_) return;
     if (!is_resuming()) timer_.start(max_wait);
-    finish_by_ = loop_.after(max_wait);
+    must_end_at_ = loop_.after(max_wait);
 }
 
 void Stream::close() {
@@ -171,11 +171,11 @@ void Stream::abort() {
     update_interest();
 }
 
-// Returns a number that grows with each change that must be reported. None of its terms ever
-// decreases, so changes cannot cancel out.
+// Returns a number that grows with each change that must be reported, except the end. None of
+// its terms ever decreases, so changes can't cancel out.
 std::uint64_t Stream::change_count() const {
-    return traffic() + handshake_reported_ + input_ended_ + output_closed_ + input_rejected_ +
-           answered_ping();
+    return traffic() + is_handshake_reported_ + has_input_ended_ + is_output_closed_ +
+           is_input_rejected_ + answered_ping();
 }
 
 // Flushes output before it reads input, to make space for the owner's answers. Handles a
@@ -185,14 +185,14 @@ std::uint64_t Stream::change_count() const {
 // an error.
 void Stream::on_events(ev::Events events) {
     const std::uint64_t old_count = change_count();
-    if (!handshake_done_ && !has_ended_) {
+    if (!has_handshaken_ && !has_ended_) {
         handshake();
         if (wants_input()) read();  // bytes may have arrived with the handshake
         return notify_of_change(old_count);
     }
     if (wants_output() && (events & write_waits_for_)) flush();
     if (wants_input() && (events & read_waits_for_)) read();
-    if (input_ended_ && (events & (ev::hangup | ev::error))) {
+    if (has_input_ended_ && (events & (ev::hangup | ev::error))) {
         const int code = pending_socket_error(transport_->descriptor());
         end_with(code == 0 ? End{Reason::clean, By::us, "closed"}
                            : system_end(Reason::send, "sending failed:", code));
@@ -203,8 +203,8 @@ void Stream::on_events(ev::Events events) {
 void Stream::handshake() {
     switch (transport_->handshake().status) {
     case IoStatus::done:
-        handshake_done_ = true;
-        transport_has_buffered_input_ = transport_->buffers_input();
+        has_handshaken_ = true;
+        has_buffered_input_ = transport_->buffers_input();
         if (!output_.empty() || is_finishing_) flush();
         break;
     case IoStatus::wants_read: handshake_waits_for_ = ev::readable; break;
@@ -213,9 +213,9 @@ void Stream::handshake() {
     }
 }
 
-// All streams of a thread read into one buffer, so that an idle connection needs no buffer. If
-// the input is empty, the owner gets the bytes in that buffer, without a copy; notify() then
-// stores the bytes that the owner does not consume.
+// Streams with an empty input read into a buffer that a thread's streams share, so that an idle
+// connection needs no buffer. The owner gets the bytes in that buffer, without a copy; notify()
+// then stores the bytes that the owner does not consume.
 //
 // Only the first end is reported. A failure to read, such as a TLS alert, takes precedence over
 // an earlier failure to send, because it explains better why the peer is gone. A failure to
@@ -227,20 +227,19 @@ void Stream::read() {
     const std::size_t held_before = held();
     const IoResult result = transport_->read(space, read_size);
     bytes_read_ += result.count;
-    if (result.count > 0 || held() != held_before) ++reads_;
+    if (result.count > 0 || held() != held_before) ++read_count_;
     if (input_.empty()) {
         shared_input_ = {space, result.count};
     } else {
         input_.commit(result.count);
     }
-    transport_has_buffered_input_ =
-        result.status == IoStatus::done && transport_->buffers_input();
+    has_buffered_input_ = result.status == IoStatus::done && transport_->buffers_input();
     read_waits_for_ = result.status == IoStatus::wants_write ? ev::writable : ev::readable;
-    if (result.status == IoStatus::end_of_input) input_ended_ = true;
-    if (result.status == IoStatus::rejected && !std::exchange(input_rejected_, true))
+    if (result.status == IoStatus::end_of_input) has_input_ended_ = true;
+    if (result.status == IoStatus::rejected && !std::exchange(is_input_rejected_, true))
         end_ = transport_->failure();
     if (result.status == IoStatus::failed ||
-        (output_failed_ && result.status != IoStatus::done))
+        (has_output_failed_ && result.status != IoStatus::done))
         end_with(transport_->failure());
     end_if_both_closed();
 }
@@ -249,14 +248,14 @@ void Stream::flush() {
     std::string_view rest = output_.view();
     write_to_transport(rest);
     output_.consume(output_.size() - rest.size());
-    if (!output_.empty() || output_failed_) return;
+    if (!output_.empty() || has_output_failed_) return;
     if (output_.capacity() > max_idle_capacity) output_.release();
     if (is_finishing_) close_output();
 }
 
-// Writes the bytes that the system accepts, at most max_write, and leaves the rest in `bytes`.
+// Writes what the transport accepts, at most max_write_size bytes, and removes it from `bytes`.
 void Stream::write_to_transport(std::string_view& bytes) {
-    std::size_t remaining = std::min(bytes.size(), max_write);
+    std::size_t remaining = std::min(bytes.size(), max_write_size);
     while (remaining > 0 || transport_->buffers_output()) {
         const IoResult result = transport_->write(bytes.data(), remaining);
         write_waits_for_ = result.status == IoStatus::wants_read ? ev::readable : ev::writable;
@@ -272,18 +271,18 @@ void Stream::close_output() {
     const IoResult result = transport_->close_output();
     write_waits_for_ = result.status == IoStatus::wants_read ? ev::readable : ev::writable;
     if (result.status == IoStatus::failed) fail_output();
-    output_closed_ = result.status == IoStatus::done;
+    is_output_closed_ = result.status == IoStatus::done;
     end_if_both_closed();
 }
 
 // The stream continues to read, unless the peer has closed its side.
 void Stream::fail_output() {
-    output_failed_ = true;
-    if (input_ended_) end_with(transport_->failure());
+    has_output_failed_ = true;
+    if (has_input_ended_) end_with(transport_->failure());
 }
 
 void Stream::end_if_both_closed() {
-    if (input_ended_ && output_closed_) end_with({Reason::clean, By::us, "closed"});
+    if (has_input_ended_ && is_output_closed_) end_with({Reason::clean, By::us, "closed"});
 }
 
 // Does nothing if the stream has already ended. The event in progress notifies the owner, or
@@ -291,52 +290,52 @@ void Stream::end_if_both_closed() {
 void Stream::end_with(End end) {
     if (has_ended_) return;
     has_ended_ = true;
-    if (!input_rejected_) end_ = std::move(end);
-    finish_by_ = ev::Time::max();
+    if (!is_input_rejected_) end_ = std::move(end);
+    must_end_at_ = ev::Time::max();
     timer_.start(ev::Duration::zero());
 }
 
 void Stream::on_timer() {
-    if (loop_.now() >= finish_by_) {
+    if (loop_.now() >= must_end_at_) {
         end_with({Reason::timeout, By::peer, "did not close in time"});
         return notify();
     }
-    if (finish_by_ != ev::Time::max()) timer_.start_at(finish_by_);
+    if (must_end_at_ != ev::Time::max()) timer_.start_at(must_end_at_);
     on_events(read_waits_for_);
 }
 
 // Ignores the water marks after a failure to send. Only bytes that the system already holds can
 // still arrive, and the owner may consume nothing while it waits for space in the output.
 bool Stream::wants_input() const {
-    return handshake_done_ && !has_ended_ && !input_ended_ && !reading_paused_ &&
-           (!is_above_high_water_ || output_failed_);
+    return has_handshaken_ && !has_ended_ && !has_input_ended_ && !is_reading_paused_ &&
+           (!is_above_high_water_ || has_output_failed_);
 }
 
 bool Stream::wants_output() const {
-    return handshake_done_ && !has_ended_ && !output_failed_ && !output_closed_ &&
+    return has_handshaken_ && !has_ended_ && !has_output_failed_ && !is_output_closed_ &&
            (!output_.empty() || is_finishing_ || transport_->buffers_output());
 }
 
-// Decides what the stream waits for. Called after every change of state. A stream with nothing
-// else to wait for still watches a peer that has closed its side, to notice when the peer
-// disappears.
+// Decides what the stream waits for. Must be called after each change of state. A stream with
+// nothing else to wait for still watches a peer that has closed its side, to notice when the
+// peer disappears.
 void Stream::update_interest() {
     std::size_t high = limits_.input_high;
     if (min_readable_ > limits_.input_low) high = std::max(high, min_readable_ + read_size);
     const std::size_t low = std::max(limits_.input_low, min_readable_);
     is_above_high_water_ = received().size() > (is_above_high_water_ ? low : high);
-    ev::Events wanted = handshake_done_ || has_ended_ ? ev::none : handshake_waits_for_;
+    ev::Events wanted = has_handshaken_ || has_ended_ ? ev::none : handshake_waits_for_;
     if (wants_input()) wanted |= read_waits_for_;
     if (wants_output()) wanted |= write_waits_for_;
-    if (!wanted && input_ended_ && !has_ended_) wanted = ev::hangup;
+    if (!wanted && has_input_ended_ && !has_ended_) wanted = ev::hangup;
     watch_.want(wanted);
-    if ((transport_has_buffered_input_ || output_failed_) && wants_input() && !is_resuming())
+    if ((has_buffered_input_ || has_output_failed_) && wants_input() && !is_resuming())
         timer_.start(ev::Duration::zero());
 }
 
 // Also reports an end that a call of the owner has caused.
 void Stream::notify_of_change(std::uint64_t old_count) {
-    handshake_reported_ = handshake_done_;
+    is_handshake_reported_ = has_handshaken_;
     if (has_ended_ || change_count() != old_count) return notify();
     update_interest();
 }

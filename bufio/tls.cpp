@@ -45,7 +45,7 @@ constexpr int max_chain = 10;  // certificates to describe
 constexpr int max_named = 3;   // hosts of a certificate to name
 constexpr int max_faults = 5;  // faults to describe
 
-// Truncates a text after at most 255 bytes, but not inside a UTF-8 character.
+// Truncates a text after at most 255 bytes, but not inside a UTF-8 character, and adds "...".
 std::string clipped(const std::string& text) {
     std::size_t size = 255;
     if (text.size() <= size) return text;
@@ -175,7 +175,7 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
 
 // If the issuer of the peer's own certificate is neither trusted here nor sent, an intermediate
 // certificate is probably missing. If only the issuer of an intermediate is missing, the issuer
-// is the root, which servers need not send.
+// is probably the root, which servers need not send.
 void add_fault(TlsFacts& facts, int error, int depth, const X509* certificate,
                const std::string& host) {
     // Called only if needed, because `certificate` may be null if OpenSSL itself has failed.
@@ -279,8 +279,8 @@ void trust(SSL_CTX* context, const std::string& file) {
         throw TlsError(Reason::trust, trusted_prefix + file + ": " + take_failure().text);
 }
 
-// Returns true if a directory of this list exists.
-bool any_exists(const std::string& directories) {
+// Returns true if a directory of this list, which is separated by colons, exists.
+bool any_directory_exists(const std::string& directories) {
     std::istringstream list(directories);
     for (std::string each; std::getline(list, each, ':');)
         if (::access(each.c_str(), F_OK) == 0) return true;
@@ -297,7 +297,7 @@ void trust_system(TlsState& state) {
     const char* const directories = given && *given ? given : X509_get_default_cert_dir();
     if (bundle && *bundle && std::string_view(bundle) != "/dev/null") {
         const int code = ::access(bundle, R_OK) == 0 ? 0 : errno;
-        if (code != 0 && (code != ENOENT || !any_exists(directories)))
+        if (code != 0 && (code != ENOENT || !any_directory_exists(directories)))
             throw TlsError(Reason::trust, std::string(trusted_prefix) + bundle + ": " +
                                               std::generic_category().message(code));
         check_regular(Reason::trust, bundle);

@@ -27,8 +27,8 @@ struct TlsError : std::runtime_error {
 enum class TlsVersion { v1_2 = 0x303, v1_3 = 0x304 };  // as in the protocol
 
 struct TlsClientOptions {
-    // A PEM file with the trusted authorities. If no file is given, the system's are trusted:
-    // SSL_CERT_FILE and SSL_CERT_DIR or, for each that is unset, OpenSSL's default.
+    // A PEM file with the trusted authorities. Without a file (and pins), the system's are
+    // trusted: SSL_CERT_FILE and SSL_CERT_DIR or, for each that is unset, OpenSSL's default.
     std::string ca_file = {};
     std::string certificate = {};  // a PEM file with our certificate and its chain
     std::string key = {};          // a PEM file; empty if the key is in the certificate file
@@ -68,26 +68,26 @@ struct TlsState;
 // need a shorter handshake.
 class TlsContext {
 public:
-    // These throw TlsError. They read files, and may ask for a pass phrase at the terminal.
+    // Both throw TlsError. They read files, and may ask for a pass phrase at the terminal.
     static TlsContext client(const TlsClientOptions& options);
     static TlsContext server(const TlsServerOptions& options = {});
 
-    // Both take ownership of a non-blocking socket. connect() verifies the certificate for
-    // `host` and, if that is a name, sends it as SNI. An empty host means localhost. Throws
-    // TlsError for any other text that is neither an address nor a name.
+    // Both take ownership of a non-blocking socket. connect() looks for `host` in the peer's
+    // certificate and, if `host` is a name, sends it as SNI. An empty host means localhost.
+    // Throws TlsError for any other text that is neither an address nor a name.
     std::unique_ptr<Transport> connect(Fd socket, const std::string& host) const;
     std::unique_ptr<Transport> accept(Fd socket) const;
 
     static bool knows_groups(const std::string& list);
 
-    std::string pin() const;  // sha256//BASE64 of our public key, if there is one
+    std::string pin() const;  // sha256//BASE64 of our public key; empty if there is none
 
 private:
     explicit TlsContext(std::shared_ptr<TlsState> state) : state_(std::move(state)) {}
     std::shared_ptr<TlsState> state_;
 };
 
-// Protocols above TLS need these OpenSSL functions. Both throw std::bad_alloc if OpenSSL
+// OpenSSL's functions for protocols above the transports. Both throw std::bad_alloc if OpenSSL
 // fails.
 std::string sha1(std::string_view bytes);     // 20 bytes
 std::string random_bytes(std::size_t count);  // that no peer can predict

@@ -32,7 +32,7 @@ using SslSession = std::unique_ptr<SSL_SESSION, Deleter<SSL_SESSION_free>>;
 using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
 
-// Throws std::bad_alloc for null, because OpenSSL returns it only for lack of memory.
+// Throws std::bad_alloc for null, which OpenSSL returns for lack of memory.
 template <class T>
 T* check_allocated(T* object) {
     return object ? object : throw std::bad_alloc();
@@ -42,9 +42,9 @@ T* check_allocated(T* object) {
 // only the sessions and the certificates of the bundle change.
 struct TlsState {
     // Sessions to resume, the newest last. Reusing a ticket of TLS 1.3 would let an
-    // eavesdropper recognize the client, so each connection takes a session of its own.
+    // eavesdropper recognize the client, so such a session is used only once.
     using Sessions = std::vector<SslSession>;
-    static constexpr std::size_t max_sessions = 1000;  // about 5 MB
+    static constexpr std::size_t max_sessions = 1000;  // of a host and thread; about 5 MB
 
     // Returns this thread's sessions with the host; the reference stays valid. OpenSSL does not
     // document that two threads may use one session at the same time.
@@ -68,8 +68,8 @@ struct TlsState {
 // `key_log_file` stands for no log. Throws TlsError.
 std::shared_ptr<TlsState> new_state(bool is_client, const std::string& key_log_file);
 
-// The most informative error of OpenSSL's queue after a failed call: the last error of the SSL
-// library, because earlier errors are its inner causes, or else the first error.
+// The most informative error of OpenSSL's queue after a failed call: the last specific error of
+// the SSL library, because earlier errors are its inner causes, or else the first error.
 struct TlsFailure {
     int code;  // SSL_R_*, or 0 if the error is general or from another library
     std::string text;

@@ -23,7 +23,7 @@ constexpr std::size_t call_budget = 80 * 1024;
 
 // Key updates cost a thousand times more than data of the same length. A peer's burden is the
 // number of its handshake messages, minus one for each call. Above usual_burden, which no
-// honest peer exceeds, a call may receive fewer bytes. Above max_burden, the connection fails.
+// honest peer exceeds, a call may receive fewer bytes. Above max_burden, the next read fails.
 constexpr int usual_burden = 32;
 constexpr int max_burden = 10'000;
 constexpr std::size_t burdened_budget = 2 * 1024;
@@ -34,9 +34,9 @@ constexpr int max_records = 256;
 // Consecutive records are sent together if the system can delay all but the last, so that not
 // each record wakes the peer.
 #if BUFIO_HAS_MSG_MORE
-constexpr int send_more = MSG_NOSIGNAL | MSG_MORE;
+constexpr int send_more_flags = MSG_NOSIGNAL | MSG_MORE;
 #else
-constexpr int send_more = MSG_NOSIGNAL;
+constexpr int send_more_flags = MSG_NOSIGNAL;
 #endif
 
 const char* alert_name(int number) {
@@ -110,7 +110,7 @@ public:
                          options().key_log_file + ": " +
                              std::generic_category().message(key_log_error_)});
         if (result != 1) return outcome_of(result, Reason::tls);
-        handshake_done_ = true;
+        has_handshaken_ = true;
         collect_facts();
         return {IoStatus::done};
     }
@@ -134,9 +134,9 @@ public:
     IoResult write(const char* from, std::size_t size) override {
         std::size_t count = 0;
         begin_call();
-        record_follows_ = size > SSL3_RT_MAX_PLAIN_LENGTH;
+        has_next_record_ = size > SSL3_RT_MAX_PLAIN_LENGTH;
         const int result = SSL_write_ex(ssl_.get(), from, size, &count);
-        record_follows_ = false;
+        has_next_record_ = false;
         return result == 1 ? IoResult{IoStatus::done, count} : outcome_of(result, Reason::send);
     }
 
@@ -155,25 +155,24 @@ public:
 
     static int receive(BIO* bio, char* to, int size) {
         TlsTransport& self = of(bio);
-        const std::size_t limit =
-            std::min(static_cast<std::size_t>(size), self.receive_budget_);
+        const auto limit = std::min(static_cast<std::size_t>(size), self.receive_budget_);
         errno = EAGAIN;
         const ssize_t count = limit > 0 ? ::recv(self.fd_.get(), to, limit, 0) : -1;
-        self.input_ended_ = count == 0;
+        self.has_input_ended_ = count == 0;
         if (count > 0) self.receive_budget_ -= static_cast<std::size_t>(count);
         return self.bio_result(bio, count, BIO_FLAGS_READ);
     }
 
     static int send(BIO* bio, const char* from, int size) {
         TlsTransport& self = of(bio);
-        const int flags = self.record_follows_ ? send_more : MSG_NOSIGNAL;
+        const int flags = self.has_next_record_ ? send_more_flags : MSG_NOSIGNAL;
         return self.bio_result(
             bio, ::send(self.fd_.get(), from, static_cast<std::size_t>(size), flags),
             BIO_FLAGS_WRITE);
     }
 
     static long control(BIO* bio, int command, long, void*) {
-        return command == BIO_CTRL_EOF ? of(bio).input_ended_ : command == BIO_CTRL_FLUSH;
+        return command == BIO_CTRL_EOF ? of(bio).has_input_ended_ : command == BIO_CTRL_FLUSH;
     }
 
     // --- Called by OpenSSL during a handshake.
@@ -194,7 +193,8 @@ public:
             return 1;
         }
         // Reads the system's bundle, once, if the peer's certificates and the trusted directory
-        // form no chain. Other threads that need it wait. An unreadable bundle counts as empty.
+        // form no chain. Other threads that need the bundle wait. A bundle that can't be read
+        // counts as empty.
         if (TlsState& state = *self.state_; state.may_read_bundle) {
             STACK_OF(X509)* const chain = X509_build_chain(
                 X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store),
@@ -268,7 +268,7 @@ public:
     void on_received(int type) {
         facts_.unanswered_hello_size = 0;
         if (type != SSL3_RT_HANDSHAKE) return;
-        peer_speaks_tls_ = true;
+        has_peer_spoken_tls_ = true;
         if (++handshake_burden_ > usual_burden) receive_budget_ = 0;
     }
 
@@ -293,7 +293,7 @@ private:
 
     const TlsClientOptions& options() const { return state_->options; }
 
-    // Calls a function for OpenSSL, through which no exception may pass.
+    // Calls a function on behalf of OpenSSL, through which no exception may pass.
     template <class Call>
     void guard(const Call& call) {
         try {
@@ -348,7 +348,7 @@ private:
         // memory.
         if (socket_error_ == 0 || error == SSL_ERROR_SSL)
             return fail(protocol_end(reason, is_closed));
-        if (!handshake_done_)
+        if (!has_handshaken_)
             return fail(system_end(Reason::handshake_interrupted,
                                    "the TLS handshake failed:", socket_error_));
         const char* what = reason == Reason::receive ? "receiving failed:" : "sending failed:";
@@ -367,13 +367,13 @@ private:
                     is_client_ ? "the certificate of" : "the client's certificate",
                     (is_client_ ? host_ + " " : "") + facts_.faults_text};
         if (is_closed || failure.code == SSL_R_UNEXPECTED_EOF_WHILE_READING)
-            return {handshake_done_ ? Reason::truncated : Reason::handshake_interrupted,
+            return {has_handshaken_ ? Reason::truncated : Reason::handshake_interrupted,
                     By::peer,
-                    handshake_done_ ? "closed the connection without a TLS close_notify"
+                    has_handshaken_ ? "closed the connection without a TLS close_notify"
                                     : "closed the connection during the TLS handshake"};
         const int alert = failure.code - SSL_AD_REASON_OFFSET;
         if (alert >= 0 && alert <= 255) return alert_end(reason, alert);
-        if (failure.code == 0 || peer_speaks_tls_ || receive_budget_ == call_budget)
+        if (failure.code == 0 || has_peer_spoken_tls_ || receive_budget_ == call_budget)
             return {reason, By::us, "TLS:", failure.text};
         // OpenSSL sends no alert for bytes that are not a TLS record. This alert (protocol
         // version) shows the client's user that the server expects TLS.
@@ -397,7 +397,7 @@ private:
             reason = Reason::own_certificate;
         } else if (has_refused_renegotiation_) {
             what = "aborted the connection, because its renegotiation was refused";
-        } else if (alert == SSL_AD_PROTOCOL_VERSION && is_client_ && !handshake_done_) {
+        } else if (alert == SSL_AD_PROTOCOL_VERSION && is_client_ && !has_handshaken_) {
             what = "supports none of our TLS versions";
         }
         return {reason, By::peer, what, std::string("(TLS alert: ") + alert_name(alert) + ")"};
@@ -426,8 +426,8 @@ private:
     std::size_t receive_budget_ = 0;  // bytes that the current call may still receive
     int handshake_burden_ = 0;        // handshake messages received, minus one per call
     int socket_error_ = 0;            // errno of the last permanent failure
-    bool record_follows_ = false;     // after the current record
-    bool input_ended_ = false;        // the peer closed its side
+    bool has_next_record_ = false;    // of the same write(), after the current record
+    bool has_input_ended_ = false;    // the peer closed its side
     std::shared_ptr<TlsState> state_;
     Ssl ssl_;
     const bool is_client_;
@@ -440,8 +440,8 @@ private:
     // The clause for a refusal by the peer; null until the peer requests a certificate.
     const char* certificate_refusal_ = nullptr;
     bool has_sent_certificate_ = false;
-    bool handshake_done_ = false;
-    bool peer_speaks_tls_ = false;            // its handshake message was accepted
+    bool has_handshaken_ = false;
+    bool has_peer_spoken_tls_ = false;        // OpenSSL accepted a handshake message
     bool has_sent_alert_ = false;             // by OpenSSL
     bool has_refused_renegotiation_ = false;  // the peer requested a renegotiation
 };

@@ -1,5 +1,5 @@
 // What a stream reads and writes: a plain descriptor, TLS on top of one, WebSocket on top of
-// either, or a script in a test. Also the reasons for an end, and the facts about TLS.
+// either, datagrams, or a script in a test. Also why connections end, and the facts about TLS.
 #pragma once
 
 #include "bufio/fd.hpp"
@@ -21,15 +21,15 @@ enum class Reason {
     aborted,                // closed or aborted by us
     lookup,                 // no address found for the name
     refused,                // every address refused the connection, or the service rejected it
-    connect,                // unreachable, no such socket; or only some addresses refused
+    connect,                // connecting or accepting failed for another reason
     timeout,                // a deadline passed
-    tls,                    // the TLS handshake failed
+    tls,                    // the TLS handshake failed, or its settings are unusable
     handshake_interrupted,  // the connection was lost during the TLS handshake
     certificate,            // the peer's certificate was not accepted
     pin,                    // the peer's public key is not pinned
     own_certificate,        // our certificate is missing, unusable or refused
-    trust,                  // the file or directory of trusted certificates can't be used
-    send,                   // the peer no longer accepts our bytes
+    trust,                  // the trusted certificates can't be loaded
+    send,                   // sending failed
     reset,                  // the peer, or its system, reset the connection
     receive,                // receiving failed, or the peer broke the protocol
     truncated,              // no close_notify or close frame, or closed inside a message
@@ -43,7 +43,7 @@ enum class By { us, peer, system };  // who caused an end
 struct End {
     Reason reason = Reason::none;
     By by = By::us;
-    const char* what = "";    // a clause; if the peer caused the end, what it did
+    const char* what = "";    // a clause, without its subject if that is the peer
     std::string detail = {};  // continues `what`, often in the words of the peer or the system
 
     explicit operator bool() const { return reason != Reason::none; }
@@ -69,10 +69,10 @@ struct TlsFacts {
     std::string issuer;
     std::string not_after;           // ISO date
     bool is_expired = false;         // not_after has passed
-    long days_left = 0;              // whole days until not_after; negative after it
-    std::vector<std::string> chain;  // each certificate sent, the peer's own first
+    long days_left = 0;              // whole days until not_after, or minus those since then
+    std::vector<std::string> chain;  // the certificates sent, the peer's own first; at most ten
     std::string pin;                 // sha256//BASE64 of the peer's public key
-    std::string faults_text;    // the first faults of the certificate; empty if it is accepted
+    std::string faults_text;    // the first faults of the certificate; empty without faults
     int fault_count = 0;        // includes faults that faults_text omits
     bool is_untrusted = false;  // not issued by a trusted authority
     bool has_incomplete_chain = false;  // untrusted, and the issuer's certificate was not sent
@@ -95,9 +95,9 @@ struct IoResult {
 // One call does a bounded amount of work, whatever the peer sends, so that no stream starves
 // the others.
 //
-// The caller repeats handshake() until it is `done`, and only then makes the other calls.
-// Lengths must not be zero, except as buffers_output() allows. After `end_of_input` only writes
-// may follow; once close_output() is `done`, only reads may follow. After `rejected`, both may
+// The caller repeats handshake() until it is `done`, and only then reads, writes and closes.
+// Lengths must not be zero, except as buffers_output() allows. After `end_of_input` no read may
+// follow; once close_output() is `done`, only reads may follow. After `rejected`, all calls may
 // follow, but reads discard all input. After a write or close_output() has `failed`, only
 // read() may be called, for the bytes that the peer sent earlier. After handshake() or read()
 // has `failed`, none of these calls may follow.
@@ -120,8 +120,8 @@ public:
     // next write() sends them first; its size may then be 0.
     virtual bool buffers_output() const { return false; }
     virtual void ping() {}  // sent with the next write(), if the protocol has pings
-    virtual std::uint64_t answered_ping() const { return 0; }  // the last ping's number, from 1
-    // Null if TLS is not used. The facts are complete when the handshake is done or has failed.
+    virtual std::uint64_t answered_ping() const { return 0; }  // numbered from 1; 0 if none
+    // Null if TLS is not used. The facts change until the handshake is done or has failed.
     virtual const TlsFacts* tls() const { return nullptr; }
 
     const End& failure() const { return failure_ ? *failure_ : no_end; }

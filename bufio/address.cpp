@@ -60,9 +60,9 @@ std::string Address::text() const {
         ::inet_ntop(AF_INET6, &as_ipv6(*this).sin6_addr, host, sizeof host);
         return "[" + std::string(host) + "]:" + std::to_string(port());
     }
-    if (family() == AF_UNIX && size > offsetof(sockaddr_un, sun_path))
-        return reinterpret_cast<const sockaddr_un&>(storage).sun_path;
-    return "unnamed";
+    // An abstract address of Linux begins with a null byte.
+    const char* const path = reinterpret_cast<const sockaddr_un&>(storage).sun_path;
+    return family() == AF_UNIX && *path != '\0' ? path : "unnamed";
 }
 
 bool Address::is_wildcard() const {

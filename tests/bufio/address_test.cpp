@@ -28,6 +28,7 @@ TEST_CASE("prints an address as a user types it") {
     CHECK(Address::unix_path("/run/echo").text() == "/run/echo");
     CHECK(Address::unix_path("/run/echo").port() == 0);
     CHECK(Address().text() == "unnamed");
+    CHECK(Address::unix_path("").text() == "unnamed");  // like an abstract address
     CHECK(to("::1", 7).text() == "[::1]:7");
     CHECK(to("host", 7).text() == "host:7");
 }

@@ -523,10 +523,10 @@ TEST_CASE("a peer that breaks the protocol gets earlier messages, then a close f
 TEST_CASE("a peer that ends without a close frame fails the read") {
     const std::string rows[][3] = {{"pong", "", ""},
                                    {"text a", "text a", ""},
-                                   {"text ab; cut 1", "a part", "inside a message "},
-                                   {"text a | text; cut 1", "text a", "inside a message "},
-                                   {"01 a", "", "inside a message "},
-                                   {"text a | close; cut 1", "text a", "inside a message "}};
+                                   {"text ab; cut 1", "a part", "inside a message, "},
+                                   {"text a | text; cut 1", "text a", "inside a message, "},
+                                   {"01 a", "", "inside a message, "},
+                                   {"text a | close; cut 1", "text a", "inside a message, "}};
     for (const auto& [frames, messages, where] : rows) {
         const std::string failed =
             "failed; failure => truncated: the peer ended the connection " + where +

@@ -36,13 +36,13 @@ constexpr std::size_t max_failures = 5;
 constexpr std::size_t mark_distance = 16;
 
 // Buckets of a histogram in a cell, a quarter of an octave.
-constexpr std::size_t cell_buckets = Histogram::octave / 4;
+constexpr std::size_t cell_buckets = Histogram::octave_buckets / 4;
 
 // Cells range from 1 us to 68 s. The outermost ones also count shorter and longer times.
 std::size_t cell_of(ev::Duration time) {
     constexpr ev::Duration shortest(1023);
     constexpr ev::Duration longest(std::int64_t{1} << 36);
-    return Histogram::index(std::clamp(time, shortest, longest)) / cell_buckets;
+    return Histogram::bucket_index(std::clamp(time, shortest, longest)) / cell_buckets;
 }
 
 // A row of the page. If not all rows fit, those with the largest rank are omitted first.

@@ -199,7 +199,7 @@ public:
         // If the warm-up of a closed loop has just ended, the loop's time precedes that end.
         const ev::Time now = lane_.is_warming_up()
                                  ? lane_.loop_.now()
-                                 : std::max(lane_.loop_.now(), results_.measured_from);
+                                 : std::max(lane_.loop_.now(), results_.warm_up_ends_at);
         const bool is_planned = message.planned_at != ev::Time{};
         report({.fate = fate,
                 .message = {.id = ids.first,
@@ -316,7 +316,7 @@ private:
         --lane_.live_count_;
         lane_.report_trouble(own_source.get());
         const int status = exit_status(session.end());
-        results_.count_end(status, has_opened);
+        results_.record_end(status, has_opened);
         is_worn = is_worn && has_opened && status == 0 && !lane_.over() && !is_source_over();
         settle();
         if (is_worn) return connect();
@@ -413,7 +413,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       phase_timer_(loop, [this] { time_up(); }) {
     results_.uses_datagrams = options.session.endpoint.is_udp;
     results_.is_probe = options.probe;
-    if (options.samples_from) results_.samples.emplace(*options.samples_from);
+    if (options.samples_started_at) results_.samples.emplace(*options.samples_started_at);
     if (options.pace && options.pace->climbs())
         results_.climb = RunResults::Climb{.from = options.pace->rate(),
                                            .to = options.pace->rate(*options.length),
@@ -453,7 +453,7 @@ void Lane::fail(const bufio::End& end) {
     results_.attempts += share_.own_connection_count();
     results_.count_failure(end_text(end, options_.session, nullptr), exit_status(end), false,
                            share_.own_connection_count());
-    results_.count_end(exit_status(end), false);
+    results_.record_end(exit_status(end), false);
     finish_all();
 }
 
@@ -501,7 +501,7 @@ void Lane::report_trouble(const Source* source) {
     const Trouble trouble = source ? source->trouble() : Trouble{};
     if (trouble.text.empty() || std::exchange(is_trouble_reported_, true)) return;
     results_.count_failure(trouble.text, trouble.status, true);
-    results_.count_end(trouble.status, true);
+    results_.record_end(trouble.status, true);
 }
 
 // Ends the lane once each connection is closed for good, and no other will be opened.
@@ -541,9 +541,9 @@ void Lane::begin() {
     // Planned times in a replay count from the beginning of the loop's turn, which may precede
     // `start`. Without a pace or a warm-up, every message is measured.
     if (!is_warm_up)
-        results_.measured_from = options_.pace      ? start
-                                 : options_.warm_up ? loop_.read_clock()
-                                                    : ev::Time{};
+        results_.warm_up_ends_at = options_.pace      ? start
+                                   : options_.warm_up ? loop_.read_clock()
+                                                      : ev::Time{};
     const std::optional<ev::Duration> length = is_warm_up ? options_.warm_up : options_.length;
     const std::uint64_t count = is_warm_up ? 0 : options_.count;
     if (length && !is_warm_up) phase_timer_.start_at(start + *length);

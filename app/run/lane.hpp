@@ -88,7 +88,7 @@ struct RunOptions {
     std::optional<ev::Duration> probe_interval = {};
     // Collects samples of the messages, with times counted from this time. If unset, collects
     // none.
-    std::optional<ev::Time> samples_from = {};
+    std::optional<ev::Time> samples_started_at = {};
 };
 
 class Lane {
@@ -156,7 +156,7 @@ private:
     void limit_connecting(ev::Time since);
 
     bool is_warming_up() const {
-        return stage_ == Stage::sending && results_.measured_from == ev::Time::max();
+        return stage_ == Stage::sending && results_.warm_up_ends_at == ev::Time::max();
     }
     void step();
     void end_if_done();

@@ -84,7 +84,7 @@ RunClient::Options RunClient::completed(Options options) const {
     Session::Options& session = run.session;
     options.report.has_remarks = !options.page || ::isatty(STDERR_FILENO) != 1;
     if (options.report.load && options.report.form == Reporter::Form::json && !run.probe)
-        run.samples_from = loop_.now();
+        run.samples_started_at = loop_.now();
     if (options.start_at)
         run.start_at = loop_.now() + std::chrono::duration_cast<ev::Duration>(
                                          *options.start_at - std::chrono::system_clock::now());
@@ -122,7 +122,7 @@ RunProgress RunClient::progress() {
     const RunResults& results = run_.results();
     const RunOptions& run = options_.run;
     RunProgress now{.results = results, .run = run, .target = run.session.target()};
-    if (results.warm_up.any()) now.phase = RunProgress::Phase::warming_up;
+    if (results.warm_up.has_messages()) now.phase = RunProgress::Phase::warming_up;
     if (results.sent + (run.probe ? results.opened : 0) > 0) {
         now.phase = RunProgress::Phase::running;
         now.elapsed = std::max(loop_.now() - *results.first_sent_at, ev::Duration::zero());

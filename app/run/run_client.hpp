@@ -79,7 +79,7 @@ public:
 class RunClient final : public RunDisplay::Owner {
 public:
     struct Options {
-        RunOptions run;  // RunClient sets `start_at`, `samples_from` and `greeting_wait`
+        RunOptions run;  // RunClient sets `start_at`, `samples_started_at` and `greeting_wait`
         Reporter::Options report = {};
         // Earliest time of the first message.
         std::optional<std::chrono::system_clock::time_point> start_at = {};

@@ -48,15 +48,15 @@ int ScreenClient::report() {
     RunResults all{results_};
     if (status != 0 || end.reason == bufio::Reason::unclosed)
         all.count_failure(end_text(session_), status, true);
-    all.count_end(status, true);
+    all.record_end(status, true);
     all.unsent += queued_lines_.size();
     if (const auto facts = session_.tcp()) all.add_tcp({.min_rtt = facts->min_rtt});
     all.unverified_remark = unverified_remark(end, session_.tls());
-    Outcome outcome{
-        .results = all,
-        .summary_parts = {.expects_any = session_.options().expect == Expect::any,
-                          .listens = session_.options().listens(),
-                          .has_summary = !options_.is_quiet && (status == 0 || all.any())}};
+    Outcome outcome{.results = all,
+                    .summary_parts = {.expects_any = session_.options().expect == Expect::any,
+                                      .listens = session_.options().listens(),
+                                      .has_summary = !options_.is_quiet &&
+                                                     (status == 0 || all.has_messages())}};
     if (!file_trouble_.empty()) outcome.troubles = {{output_failed, file_trouble_}};
     outcome.print();
     return outcome.status();

@@ -168,7 +168,7 @@ private:
     void report_file_error(const std::string& trouble, const char* effect = "");
 
     // Returns true if the counts shown are those of the recording, because no message was sent.
-    bool counts_recording() const { return options_.recording && !results_.any(); }
+    bool counts_recording() const { return options_.recording && !results_.has_messages(); }
     const Results& shown_results() const;
     // Returns the counts of the session a minute ago, to within a second. Returns null while
     // the counts of the recording are shown.

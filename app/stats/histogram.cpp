@@ -29,16 +29,17 @@ std::uint64_t rank_of(double percent, std::uint64_t count) {
 
 }  // namespace
 
-std::size_t Histogram::index(ev::Duration duration) {
+std::size_t Histogram::bucket_index(ev::Duration duration) {
     const auto nanoseconds =
         static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0));
-    const auto shift = static_cast<std::size_t>(std::bit_width(nanoseconds / (2 * octave)));
-    return shift * octave + static_cast<std::size_t>(nanoseconds >> shift);
+    const auto shift =
+        static_cast<std::size_t>(std::bit_width(nanoseconds / (2 * octave_buckets)));
+    return shift * octave_buckets + static_cast<std::size_t>(nanoseconds >> shift);
 }
 
 ev::Duration Histogram::upper_end(std::size_t bucket) {
-    const std::size_t shift = std::max<std::size_t>(bucket / octave, 1) - 1;
-    const std::uint64_t next = (bucket - shift * octave + 1) << shift;
+    const std::size_t shift = std::max<std::size_t>(bucket / octave_buckets, 1) - 1;
+    const std::uint64_t next = (bucket - shift * octave_buckets + 1) << shift;
     return ev::Duration(static_cast<std::int64_t>(next - 1));
 }
 
@@ -47,7 +48,7 @@ void Histogram::record(ev::Duration duration, std::uint64_t times) {
     duration = std::max(duration, ev::Duration::zero());
     min_ = count_ == 0 ? duration : std::min(min_, duration);
     max_ = std::max(max_, duration);
-    add_count(index(duration), times);
+    add_count(bucket_index(duration), times);
     count_ += times;
     add_to(sum_, duration, times);
 }
@@ -58,13 +59,13 @@ void Histogram::add(const Histogram& other) {
     max_ = std::max(max_, other.max_);
     count_ += other.count_;
     add_to(sum_, other.sum_, 1);
-    for (std::size_t i = index(other.min_); i <= index(other.max_); ++i)
+    for (std::size_t i = bucket_index(other.min_); i <= bucket_index(other.max_); ++i)
         if (other.count_in(i) > 0) add_count(i, other.count_in(i));
 }
 
 Histogram Histogram::since(const Histogram& earlier) const {
     Histogram made;
-    for (std::size_t i = index(min_); i <= index(max_); ++i)
+    for (std::size_t i = bucket_index(min_); i <= bucket_index(max_); ++i)
         made.record(std::min(upper_end(i), max_), count_in(i) - earlier.count_in(i));
     return made;
 }
@@ -80,7 +81,7 @@ ev::Duration Histogram::percentile(double percent) const {
     if (count_ == 0) return {};
     const std::uint64_t rank = rank_of(percent, count_);
     std::uint64_t seen = 0;
-    for (std::size_t i = index(min_); i <= index(max_); ++i) {
+    for (std::size_t i = bucket_index(min_); i <= bucket_index(max_); ++i) {
         seen += count_in(i);
         if (seen >= rank) return std::clamp(upper_end(i), min_, max_);
     }
@@ -89,15 +90,15 @@ ev::Duration Histogram::percentile(double percent) const {
 
 std::vector<Histogram::Bucket> Histogram::buckets() const {
     std::vector<Bucket> filled;
-    for (std::size_t i = index(min_); count_ > 0 && i <= index(max_); ++i)
+    for (std::size_t i = bucket_index(min_); count_ > 0 && i <= bucket_index(max_); ++i)
         if (count_in(i) > 0) filled.push_back({upper_end(i), count_in(i)});
     return filled;
 }
 
 void Histogram::add_count(std::size_t bucket, std::uint64_t count) {
-    std::vector<std::uint64_t>& counts = octaves_[bucket / octave];
-    if (counts.empty()) counts.resize(octave);
-    counts[bucket % octave] += count;
+    std::vector<std::uint64_t>& counts = octaves_[bucket / octave_buckets];
+    if (counts.empty()) counts.resize(octave_buckets);
+    counts[bucket % octave_buckets] += count;
 }
 
 // --- The last minutes.

@@ -1,12 +1,10 @@
 // A histogram of durations, modeled on HdrHistogram. The width of its buckets grows with the
 // duration. So memory is bounded (57 KiB), and the relative error of a percentile is at most
-// 1/128. Memory is allocated for each octave that contains a duration. Only the first one in an
-// octave allocates.
+// 1/128. Only the first duration in an octave allocates memory.
 //
 // The sum of two histograms equals the histogram of all their durations, bucket for bucket.
 //
-// This file also contains what is recorded about the last minutes of a run. Nothing in it reads
-// a clock.
+// This file also contains recent percentiles and a recent rate. Nothing in it reads a clock.
 #pragma once
 
 #include "ev/time.hpp"
@@ -22,12 +20,12 @@ namespace yodel {
 
 class Histogram {
 public:
-    // Each octave of nanoseconds is divided into this number of buckets of equal width. The
-    // lowest two octaves of buckets hold one nanosecond each.
-    static constexpr std::size_t octave = 128;
+    // Each octave of nanoseconds is divided into this number of buckets of equal width. Each
+    // bucket of the lowest two octaves holds one nanosecond.
+    static constexpr std::size_t octave_buckets = 128;
 
     // Returns the number of the bucket that holds the duration.
-    static std::size_t index(ev::Duration duration);
+    static std::size_t bucket_index(ev::Duration duration);
     // Returns the longest duration that the bucket holds.
     static ev::Duration upper_end(std::size_t bucket);
 
@@ -52,8 +50,8 @@ public:
     ev::Duration sum() const { return sum_; }
     // Rounds to a nanosecond. Returns 0 for an empty histogram.
     ev::Duration mean() const;
-    // Returns the duration that `percent` (0 to 100) of all durations do not exceed, or 0 for
-    // an empty histogram.
+    // Returns a duration that at least `percent` (0 to 100) of all durations do not exceed, or
+    // 0 for an empty histogram.
     ev::Duration percentile(double percent) const;
     // Returns the buckets that are not empty, shortest durations first.
     std::vector<Bucket> buckets() const;
@@ -63,12 +61,12 @@ public:
 private:
     // Returns 0 outside the allocated octaves.
     std::uint64_t count_in(std::size_t bucket) const {
-        const std::vector<std::uint64_t>& counts = octaves_[bucket / octave];
-        return counts.empty() ? 0 : counts[bucket % octave];
+        const std::vector<std::uint64_t>& counts = octaves_[bucket / octave_buckets];
+        return counts.empty() ? 0 : counts[bucket % octave_buckets];
     }
     void add_count(std::size_t bucket, std::uint64_t count);
 
-    // Counts of the buckets of each octave; empty if all are 0. Covers every duration.
+    // For each octave, the counts of its buckets; empty if all are 0.
     std::array<std::vector<std::uint64_t>, 57> octaves_;
     std::uint64_t count_ = 0;
     ev::Duration sum_{};
@@ -94,7 +92,7 @@ private:
     ev::Time began_at_{};  // start of the last period
 };
 
-// The rate of a growing count over the last second.
+// The rate of a growing count, usually over the last second.
 class RecentRate {
 public:
     static constexpr ev::Duration span = std::chrono::seconds(1);

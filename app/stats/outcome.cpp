@@ -16,31 +16,32 @@ namespace {
 // With fewer round trips, the 95th percentile would equal the maximum.
 constexpr std::uint64_t min_count_for_percentiles = 20;
 
-std::string number(std::uint64_t count, const char* thing) {
+std::string count_part(std::uint64_t count, const char* thing) {
     return ", " + std::to_string(count) + " " + thing;
 }
 
-std::string number_if_any(std::uint64_t count, const char* thing) {
-    return count > 0 ? number(count, thing) : "";
+std::string count_part_if_any(std::uint64_t count, const char* thing) {
+    return count > 0 ? count_part(count, thing) : "";
 }
 
 std::string counts_text(const Results& results, const SummaryParts& parts) {
     if (results.is_probe)
         return count_text(results.opened, "connection") + " opened" +
-               number(results.failed, "failed");
+               count_part(results.failed, "failed");
     const bool is_replay = results.is_replay;
     const std::string sent = std::to_string(results.sent) + (is_replay ? " replayed" : " sent");
     if (parts.listens) return sent;
     return sent +
-           number(results.echoed, is_replay           ? "matched"
-                                  : parts.expects_any ? "answered"
-                                                      : "echoed") +
-           number(results.bad, "bad") + number(results.lost, "lost");
+           count_part(results.echoed, is_replay           ? "matched"
+                                      : parts.expects_any ? "answered"
+                                                          : "echoed") +
+           count_part(results.bad, "bad") + count_part(results.lost, "lost");
 }
 
 std::string datagrams_text(const Results& results) {
-    if (!results.uses_datagrams) return number_if_any(results.duplicates, "duplicate");
-    return number(results.duplicates, "duplicate") + number(results.reordered, "reordered");
+    if (!results.uses_datagrams) return count_part_if_any(results.duplicates, "duplicate");
+    return count_part(results.duplicates, "duplicate") +
+           count_part(results.reordered, "reordered");
 }
 
 // Returns the percentiles for `percents`, and the maximum, such as "0.05/0.21/0.40 ms".
@@ -76,8 +77,8 @@ std::string connections_remark(const Results& results, const SummaryParts& parts
     if (results.handshake_times.count() == 0) return text;
     text += ", handshake " + times_text(results.handshake_times, {50, 99});
     if (results.handshakes_full + results.handshakes_resumed == 0) return text;
-    return text + number(results.handshakes_full, "full") +
-           number(results.handshakes_resumed, "resumed");
+    return text + count_part(results.handshakes_full, "full") +
+           count_part(results.handshakes_resumed, "resumed");
 }
 
 // --- The end object.
@@ -135,7 +136,7 @@ void add_facts(JsonObject& object, const RunResults& results) {
         facts.number("retransmits", tcp->retransmits);
         object.object("tcp", facts.number("mss", tcp->mss).number("cwnd", tcp->cwnd));
     }
-    if (results.warm_up.any()) {
+    if (results.warm_up.has_messages()) {
         const Results& warm_up = results.warm_up;
         JsonObject counts;
         counts.number("sent", warm_up.sent).number("echoed", warm_up.echoed);
@@ -179,16 +180,16 @@ std::string repeats_text(std::uint64_t count) {
 }  // namespace
 
 std::string summary(const RunResults& results, const SummaryParts& parts) {
-    std::string text = counts_text(results, parts) + number_if_any(results.late, "late") +
-                       number_if_any(results.unsent, "unsent");
+    std::string text = counts_text(results, parts) + count_part_if_any(results.late, "late") +
+                       count_part_if_any(results.unsent, "unsent");
     if (parts.listens)
-        text += number(results.unsolicited, "received");
+        text += count_part(results.unsolicited, "received");
     else if (results.is_replay)
-        text += number_if_any(results.as_recorded, "unsolicited matched") +
-                number_if_any(results.missing, "unsolicited missing") +
-                number_if_any(results.unrecorded, "unsolicited not recorded");
+        text += count_part_if_any(results.as_recorded, "unsolicited matched") +
+                count_part_if_any(results.missing, "unsolicited missing") +
+                count_part_if_any(results.unrecorded, "unsolicited not recorded");
     else
-        text += number_if_any(results.unsolicited, "unsolicited");
+        text += count_part_if_any(results.unsolicited, "unsolicited");
     if (!parts.listens) text += datagrams_text(results);
     if (parts.is_load && results.rate() > 0) text += ", " + rate_text(results.rate());
     text += round_trips_text(results);
@@ -206,9 +207,9 @@ std::string summary(const RunResults& results, const SummaryParts& parts) {
         text += "; p50 " + network_share_text(p50, *results.tcp->min_rtt);
     if (results.late_start.value_or(ev::Duration::zero()) > ev::Duration::zero())
         text += "; began " + milliseconds_text(*results.late_start) + " after --start-at";
-    if (results.warm_up.any())
+    if (results.warm_up.has_messages())
         text += "; warm-up: " + counts_text(results.warm_up, parts) +
-                number_if_any(results.warm_up.unsent, "unsent");
+                count_part_if_any(results.warm_up.unsent, "unsent");
     return text + results.unverified_remark + connections_remark(results, parts);
 }
 
@@ -295,7 +296,7 @@ std::vector<std::string> Outcome::lines() const {
             lines.push_back(sentence + repeats_text(count));
     };
     add_repeated(results.lost_sentence, results.lost + results.warm_up.lost);
-    // If the run did not fail, a retry has repaired each failure with a nonzero status.
+    // If the run did not fail, each failure with a nonzero status was repaired or tolerated.
     const bool shows_all = has_failed || summary_parts.is_load;
     std::size_t kinds = 0;
     for (std::size_t i = summary_parts.printed_failures; i < results.failures.size(); ++i) {

@@ -16,23 +16,23 @@ namespace yodel {
 // Selects the parts of a summary, and the words in it.
 struct SummaryParts {
     bool expects_any = false;          // "answered" instead of "echoed"
-    bool listens = false;              // only how many messages were sent and received
+    bool listens = false;              // count received messages instead of replies
     bool is_load = false;              // include the rate and all failures
-    bool is_problem_printed = false;   // a sentence about a wrong reply was printed
+    bool is_problem_printed = false;   // reply_problem_sentence was printed
     std::size_t printed_failures = 0;  // how many failures were printed already
     bool is_verbose = false;           // add the network's share and a load's connect times
-    bool has_summary = true;           // if false, only sentences about failures
+    bool has_summary = true;           // if false, only to explain a failure
 };
 
 // Returns "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms",
-// with remarks. With fewer than 20 round trips, the text contains no percentiles. For a probe,
-// returns "120 connections opened, 0 failed, 1.2k/s; connect p50/p99/max 0.04/0.1/0.2 ms,
-// handshake 0.5/1.1/2.3 ms, 10 full, 110 resumed".
+// with remarks. `parts` selects the rate and some remarks. With fewer than 20 round trips, only
+// their minimum and maximum are included. For a probe, returns "120 connections opened, 0
+// failed, 1.2k/s; connect p50/p99/max 0.04/0.1/0.2 ms" and the like.
 std::string summary(const RunResults& results, const SummaryParts& parts = {});
 // Returns "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms", for a run in progress.
 std::string progress_text(const Results& results);
-// Returns the object that a load prints after each second. Counts are totals since the start,
-// but `recent` contains only the main times of the last second.
+// Returns the object that a load prints each second. Counts are totals so far, but `recent`
+// contains only the main times since the previous object.
 JsonObject interval_object(const Results& results, std::uint64_t second,
                            const Histogram& recent);
 
@@ -43,17 +43,17 @@ struct Outcome {
     std::vector<Trouble> troubles = {};
     int signo = 0;  // the signal that ended the program; 0 if none did
     SummaryParts summary_parts = {};
-    std::string reason = "closed";  // why the run ended, if nothing failed
+    std::string reason = "closed";  // why the run ended, if no failure explains it
 
     // Returns the exit status, and its cause as the text. The first of these decides: a signal,
-    // with the status that a shell reports; a failed connection; a trouble; a failed
-    // requirement; a fault, such as a bad or lost reply or an unsent message. The last two have
-    // status 1. Requirements may tolerate faults, and connections that never opened.
+    // with the status that a shell reports; a connection that failed with a status above 1; a
+    // trouble; a failed requirement; a fault, such as a bad or lost reply or an unsent message;
+    // any other failure. Requirements may tolerate faults, and connections that never opened.
     Trouble decided() const;
     int status() const { return decided().status; }
 
-    // Returns the lines to print, in this order: sentences about the first bad reply and the
-    // first lost reply; failures of connections with their counts; a sentence about the first
+    // Returns the lines to print, in this order: sentences about the first wrong reply and the
+    // first lost message; failures of connections with their counts; a sentence about the first
     // unsent message; troubles; the summary; requirements that held until the end of a climb;
     // failed requirements.
     std::vector<std::string> lines() const;

@@ -175,7 +175,7 @@ struct RecordingParser {
         recording.started = parse_timestamp(text).value_or(recording.started);
     }
 
-    // Adds the fate of a message. If `adds_sending`, first adds its sending, unless it is
+    // Adds an event. If `adds_sending`, first adds the sending of its message, unless that is
     // unsent.
     void add(StoredEvent event, bool adds_sending) {
         Event sent = *event;
@@ -188,9 +188,9 @@ struct RecordingParser {
         if (event->fate != Fate::sent) recording.events.push_back(std::move(event));
     }
 
-    void add_note(const std::string& text, bool right) {
+    void add_note(const std::string& text, bool is_right) {
         recording.events.emplace_back(
-            Event{.reply = {.payload = text, .is_right = right}, .at = latest_at});
+            Event{.reply = {.payload = text, .is_right = is_right}, .at = latest_at});
     }
 
     Recording& recording;

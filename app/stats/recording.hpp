@@ -21,14 +21,14 @@ namespace yodel {
 
 // --- Objects
 
-// Returns the first object of a recording. On each connection, messages are numbered from
-// `first`. Times in the recording count from `started`.
+// Returns the first object of a recording. No recorded message has an id below `first`. Times
+// in the recording count from `started`.
 JsonObject recording_object(const SessionOptions& options, std::uint64_t first,
                             std::size_t connections,
                             std::chrono::system_clock::time_point started);
 
 // Returns {"type":"connection","address":…}, with the TLS facts if the connection uses TLS.
-// `number` is 0 for a single connection, and then omitted.
+// Omits the number if it is 0.
 JsonObject connection_object(const Session& session, std::size_t number = 0);
 JsonObject tls_object(const bufio::TlsFacts& facts);
 
@@ -46,8 +46,8 @@ struct JournalFile {
 };
 
 // Writes a transcript or a recording to a file, a pipe or a terminal. Only drain() waits for a
-// slow reader; up to 1 MiB is buffered for it. If the buffer overflows or a write fails, the
-// journal has failed, and nothing more is written.
+// slow reader; up to 1 MiB is buffered for it. The journal fails if the buffer overflows, if a
+// write fails, or if drain() cannot write everything. Then nothing more is written.
 class Journal {
 public:
     // Opens the file. A transcript is appended to it; for a recording it must be empty or new.
@@ -62,7 +62,7 @@ public:
     }
     // Adds the lines of an event to a transcript. To a recording, adds an object if the event
     // is a message's fate or an unsolicited message. With Expect::none, the sending is the
-    // fate. Returns true for such an event.
+    // fate. Returns true if it has added an object.
     bool add_event(const Event& event);
     bool flush();  // returns false if the journal has failed
     // Writes the rest, and waits a moment for a slow reader. Call it before deciding the exit
@@ -82,7 +82,7 @@ private:
     Output output_;
     const ev::Time start_;
     const std::uint64_t first_;  // id of the first recorded message
-    const bool records_sent_;    // true with Expect::none: messages have no other fate
+    const bool records_sent_;    // true with Expect::none; see add_event()
 };
 
 // --- Reading
@@ -90,19 +90,20 @@ private:
 struct Recording {
     std::string name;                                    // the path, or "standard input"
     std::chrono::system_clock::time_point started = {};  // if unknown, the file's time, or now
-    const Framing* framing = nullptr;                    // null if this is not a recording
+    const Framing* framing = nullptr;                    // null without a recording's header
     std::optional<Expect> expect = {};                   // no value if unknown
     // Sorted by time, which counts from ev::Time{}. A message has an event with Fate::sent,
     // unless it is unsent, and later events with its fate: none if no reply is expected, two if
-    // it is late. In a replay, its first event contains the expected reply. Connections and the end are notes. The samples of a load are
-    // sorted by their sending, and each is directly followed by its fate.
+    // it is late. In a replay, its first event contains the expected reply, if any. Connections
+    // and the end are notes. Samples of a load are instead sorted by their sending, and each is
+    // directly followed by its fate.
     std::vector<StoredEvent> events = {};
     // Set if reading failed. Names the line if a line was invalid. Later lines have no events.
     Trouble trouble = {};
 };
 
 struct RecordingUse {
-    bool is_replay = false;     // refuse what cannot be replayed, such as a second connection
+    bool is_replay = false;     // add expected replies; refuse what cannot be replayed
     std::size_t max_frame = 0;  // maximum size of a replayed payload, in bytes
 };
 

@@ -16,21 +16,21 @@ constexpr const char* operands[] = {"a duration with its unit (us, ms, s, m or h
                                     "a number per second, such as 10k"};
 
 // Removes leading and trailing blanks.
-std::string_view without_blanks(std::string_view text) {
+std::string_view trimmed(std::string_view text) {
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
 }  // namespace
 
-Requirement::Requirement(std::string_view clause) : clause_(without_blanks(clause)) {
+Requirement::Requirement(std::string_view clause) : clause_(trimmed(clause)) {
     const std::string quoted = in_quotes(clause_);
     const std::string_view text = clause_;
     const std::size_t begin = text.find_first_of("<>=");
     if (begin == text.npos)
         throw UsageError(quoted +
                          " is not a requirement such as p99<5ms, lost<0.1% or rate>10k");
-    const std::string_view name = without_blanks(text.substr(0, begin));
+    const std::string_view name = trimmed(text.substr(0, begin));
     std::string_view value = text.substr(begin);
     relations_ = value.substr(0, value.starts_with("<=") || value.starts_with(">=") ? 2 : 1);
     const std::optional<Figure> figure = find_figure(name);
@@ -43,7 +43,7 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
     }
     figure_ = *figure;
     // Blanks may separate a number from its unit.
-    value = without_blanks(value.substr(relations_.size()));
+    value = trimmed(value.substr(relations_.size()));
     const std::size_t unit_begin = value.find_last_of("0123456789") + 1;
     unit_ = value.substr(unit_begin);
     std::erase(unit_, ' ');
@@ -69,7 +69,7 @@ std::optional<double> Requirement::parse_value(std::string_view text) const {
 // A failure does not name the requirement, for example "was 7.2ms" or "no reply was timed". The
 // count `sent` is always measured. A percentage or another count proves nothing if its total
 // is 0.
-Requirement::Verdict Requirement::measure(const Results& results) const {
+Requirement::Verdict Requirement::check(const Results& results) const {
     Verdict judged{.clause = clause_, .figure = figure_.name, .measured = {}, .failure = {}};
     std::optional<double> value = figure_.value(results);
     const Whole* const whole = figure_.count ? figure_.count->whole : nullptr;
@@ -96,31 +96,31 @@ Requirement::Verdict Requirement::judge(const RunResults& results) const {
     const std::vector<Results>& steps = results.steps;
     const bool has_climbed = !figure_.is_of_connections &&
                              std::any_of(steps.begin(), steps.end(), [&](const Results& each) {
-                                 return each.any() && figure_.value(each);
+                                 return each.has_messages() && figure_.value(each);
                              });
     Verdict judged;
     double held_rate = 0;
     for (std::size_t i = 0; has_climbed && i < steps.size() && judged.failure.empty(); ++i) {
-        if (!steps[i].any()) continue;
-        judged = measure(steps[i]);
+        if (!steps[i].has_messages()) continue;
+        judged = check(steps[i]);
         if (judged.failure.empty()) held_rate = results.rate_after(i);
     }
     if (has_climbed)
         judged.held_rate = held_rate;
     else
-        judged = measure(results);
+        judged = check(results);
     if (judged.failure.empty()) return judged;
     if (held_rate > 0)
         judged.failure = judged.held_text() + ", then " + judged.failure;
     else
         judged.failure = "required " + clause_ + ", " +
                          (judged.measured.empty() ? "but " : "") + judged.failure +
-                         (has_climbed ? " in the first second" : "");
+                         (has_climbed ? " in the first step of the climb" : "");
     return judged;
 }
 
-// Writes the value with enough digits to show whether the requirement holds. A time has the
-// unit of the clause, unless it is below both the limit and one of this unit.
+// Returns the value with enough digits to show whether the requirement holds. A time has the
+// unit of the clause, or a smaller unit if it is below the limit or the limit is 0.
 std::string Requirement::value_text(double value) const {
     double unit = 1;
     std::string suffix = is_percentage() ? "%" : "";

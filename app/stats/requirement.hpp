@@ -4,8 +4,8 @@
 // prefix (app/stats/results.hpp), rate or jitter, or lateness, which means lateness_p99.
 // OP is one of < <= > >= =. VALUE is a duration, a count, or a rate; a count may also be a
 // percentage of the messages sent, the messages due, the attempts to connect, or the TLS
-// handshakes. Counts and rates may end with k, M or G, powers of 1000. Blanks may surround NAME, OP and
-// VALUE.
+// handshakes. Counts and rates may end with k, M or G, powers of 1000, and then rates with /s.
+// Blanks may surround NAME, OP and VALUE.
 #pragma once
 
 #include "app/stats/results.hpp"
@@ -25,7 +25,7 @@ public:
     struct Verdict {
         std::string clause;
         std::string figure;
-        std::string measured;  // value as text; empty if not measured
+        std::string measured;  // value as text; empty if it proves nothing
         std::string failure;   // "required p99<5ms, was 7.2ms"; empty if the clause holds
         // The rate up to which the requirement held, if it was checked for each step of a
         // climb; 0 if it failed in the first step.
@@ -34,15 +34,15 @@ public:
         // Returns "p99<5ms held up to 12.4k/s".
         std::string held_text() const;
     };
-    // Checks the requirement. In a climb, checks each step until one fails, unless the figure
-    // is about connections or no step has a value. The requirement also fails if its figure was
-    // not measured or proves nothing, such as the count of lost replies if nothing was sent. If
-    // the client's lateness makes up most of a failing time, `failure` mentions it.
+    // In a climb, checks each step with messages until one fails, unless the figure is about
+    // connections or no step has a value. The requirement also fails if its figure was not
+    // measured or proves nothing, such as the count of lost replies if nothing was sent. If the
+    // client's lateness makes up most of a failing time, `failure` mentions it.
     Verdict judge(const RunResults& results) const;
 
 private:
     std::optional<double> parse_value(std::string_view text) const;
-    Verdict measure(const Results& results) const;
+    Verdict check(const Results& results) const;
     bool holds(double value) const {
         const char relation = value < limit_ ? '<' : value > limit_ ? '>' : '=';
         return relations_.find(relation) != relations_.npos;
@@ -52,8 +52,8 @@ private:
 
     std::string clause_;
     Figure figure_;
-    std::string relations_;  // accepted relations of a value to the limit: <, > and =
-    std::string unit_;       // of the limit, as the user wrote it
+    std::string relations_;  // accepted relations of a value to the limit, of <, > and =
+    std::string unit_;       // of the limit, as the user wrote it, without blanks
     double limit_ = 0;       // limit in the figure's unit, or in percent
 };
 

@@ -202,7 +202,7 @@ Results::Failure& Results::failure_of(std::string_view text, int status) {
     return failures.back();
 }
 
-void Results::count_end(int status, bool was_open) {
+void Results::record_end(int status, bool was_open) {
     keep_first(was_open ? opened_failure_status : failed_status, status);
 }
 
@@ -330,7 +330,7 @@ JsonObject Samples::json() const {
 void RunResults::add(const Event& event) {
     if (samples && !is_warm_up(event)) samples->add(event);
     const bool is_of_message = has_message(event.fate);
-    if (!is_of_message && event.at < measured_from) return Results::add(event);
+    if (!is_of_message && event.at < warm_up_ends_at) return Results::add(event);
     change_at(is_of_message ? event.message.planned_at : event.at,
               [&](Results& to) { to.add(event); });
 }

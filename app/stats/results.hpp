@@ -1,14 +1,11 @@
-// All counts of a run, on one connection or many, and the tables of its figures. Nothing else
-// keeps counts. To add a count, add a member to Results and a row; to add times, add a
-// histogram and a row.
+// All counts of a run, on one connection or many, and the tables of its figures. To add a
+// count, add a member to Results and a row; to add times, add a histogram and a row.
 //
 // Each thread of a run owns a RunResults object, and add() merges such objects. Counting a
-// message allocates only if a histogram or `jitters` must grow; a new kind of failure and a new
-// sample always allocate.
+// message allocates only for a sample, or if a histogram, `jitters` or `steps` must grow.
 //
-// A late reply moves its message from `lost` to `echoed` or `bad`, and also counts it as
-// `late`. A message that this program did not send, because of its own limit or the end of the
-// run, counts only as unsent.
+// A late reply moves its message, usually from `lost`, to `echoed` or `bad`, and also counts it
+// as `late`. A message that was due, but never sent, counts only as unsent.
 #pragma once
 
 #include "app/protocol/event.hpp"
@@ -28,7 +25,7 @@
 
 namespace yodel {
 
-// Tolerated delay of a message after its planned time, in a short run.
+// A message may always be late by this time after its planned time.
 inline constexpr std::chrono::milliseconds tolerated_lateness{50};
 
 // The interarrival jitter of one connection (RFC 3550, 6.4.1): a running mean, with a weight of
@@ -47,9 +44,9 @@ ev::Duration system_clock_offset();
 
 struct Results {
     std::uint64_t sent = 0;
-    std::uint64_t echoed = 0;       // answered by the right reply
+    std::uint64_t echoed = 0;       // answered by the right reply, or unanswered as recorded
     std::uint64_t bad = 0;          // answered by another reply
-    std::uint64_t lost = 0;         // not answered within the reply timeout
+    std::uint64_t lost = 0;         // not answered within the reply timeout, or before the end
     std::uint64_t unsent = 0;       // due, and never sent by this program
     std::uint64_t late = 0;         // answered after the reply timeout; also echoed or bad
     std::uint64_t unsolicited = 0;  // messages from the server that answer nothing
@@ -60,8 +57,9 @@ struct Results {
     // Delay of each message's write after its planned time; empty if no message has such a
     // time.
     Histogram lateness;
-    // Messages per second, as planned and as the client sent them.
-    std::optional<double> planned_rate;  // no value if no message has a planned time
+    // Messages per second, as planned and as the client sent them. The end of an open loop sets
+    // both.
+    std::optional<double> planned_rate;
     double reached_rate = 0;
 
     bool uses_datagrams = false;  // messages are datagrams
@@ -87,7 +85,7 @@ struct Results {
     // the minimum is kept. No value if unknown.
     std::optional<bufio::TcpFacts> tcp;
 
-    // A kind of connection failure. The text may contain bytes that a peer chose.
+    // A kind of failure, usually of a connection. The text may contain bytes that a peer chose.
     struct Failure {
         std::string text;
         int status;  // resulting exit status
@@ -131,10 +129,10 @@ struct Results {
     void count_failure(std::string_view text, int status, bool was_open,
                        std::uint64_t times = 1);
     // Call it when a connection has ended for good.
-    void count_end(int status, bool was_open);
+    void record_end(int status, bool was_open);
     void add_tcp(const bufio::TcpFacts& facts);
 
-    bool any() const { return sent + unsent > 0; }
+    bool has_messages() const { return sent + unsent > 0; }
     std::uint64_t in_flight() const {
         const std::uint64_t resolved = echoed + bad + lost;
         return sent > resolved ? sent - resolved : 0;
@@ -173,7 +171,7 @@ struct CountRow {
     const char* name;  // also in JSON
     std::uint64_t Results::*count;
     const Whole* whole;
-    bool is_fault = false;  // a nonzero count means exit status 1 unless a requirement decides
+    bool is_fault = false;  // a nonzero count may mean exit status 1; see Outcome
 };
 extern const std::array<CountRow, 14> count_rows;
 
@@ -225,7 +223,7 @@ public:
     // Times in the objects count from `started_at`.
     explicit Samples(ev::Time started_at) : started_at_(started_at) {}
 
-    // Ignores events other than replies, and a right reply without a round trip.
+    // Ignores events other than replies to messages, and a right reply without a round trip.
     void add(const Event& event);
     void add(const Samples& other);
     JsonObject json() const;
@@ -260,19 +258,20 @@ struct RunResults : Results {
     // Calls `change` with each of the results to which a message planned for this time belongs.
     template <class Change>
     void change_at(ev::Time planned_at, const Change& change) {
-        change(planned_at < measured_from ? warm_up : *this);
-        if (climb && planned_at >= measured_from) change(step_of(planned_at - measured_from));
+        change(planned_at < warm_up_ends_at ? warm_up : *this);
+        if (climb && planned_at >= warm_up_ends_at)
+            change(step_of(planned_at - warm_up_ends_at));
     }
     bool is_warm_up(const Event& event) const {
-        return has_message(event.fate) && event.message.planned_at < measured_from;
+        return has_message(event.fate) && event.message.planned_at < warm_up_ends_at;
     }
     void add(const Event& event);
     void add(const RunResults& other);
     // Returns the rate at the end of this step. The last step lasts until the end of the climb.
     double rate_after(std::size_t step) const;
 
-    // End of the warm-up. Until it is known, all messages belong to the warm-up.
-    ev::Time measured_from = ev::Time::max();
+    // Until this is known, all messages belong to the warm-up.
+    ev::Time warm_up_ends_at = ev::Time::max();
     Results warm_up = {};
     std::optional<Climb> climb = {};
     std::vector<Results> steps = {};      // of the climb

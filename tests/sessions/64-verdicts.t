@@ -51,7 +51,7 @@ second, the first second contains 150 messages and the next one 250.
   yodel-load: 400 sent, 400 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   yodel-load: p99<1m held up to 300/s
   yodel-load: sent<=150 held up to 200/s, then was 250
-  yodel-load: required sent>150, was 150 in the first second
+  yodel-load: required sent>150, was 150 in the first step of the climb
   [1]
   $ tail -n 1 judged | grep -o '"status":.\|"planned_rate":[0-9.]*\|"held":[^}]*}'
   "status":1

@@ -23,13 +23,13 @@ TEST_CASE("puts each duration into one bucket, which is narrower than a hundredt
     test::Random random(1);
     for (int i = 0; i < 100'000; ++i) {
         const ev::Duration time = any_duration(random);
-        const std::size_t bucket = Histogram::index(time);
+        const std::size_t bucket = Histogram::bucket_index(time);
         REQUIRE(Histogram::upper_end(bucket) >= time);
         REQUIRE((bucket == 0 || Histogram::upper_end(bucket - 1) < time));
         REQUIRE(Histogram::upper_end(bucket) - time <= time / 100);
     }
-    const std::size_t last = Histogram::index(ev::Duration::max());
-    CHECK(last == 57 * Histogram::octave - 1);
+    const std::size_t last = Histogram::bucket_index(ev::Duration::max());
+    CHECK(last == 57 * Histogram::octave_buckets - 1);
     CHECK(Histogram::upper_end(last) == ev::Duration::max());
 }
 

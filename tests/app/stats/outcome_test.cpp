@@ -63,7 +63,7 @@ TEST_CASE("counts that are faults fail a run, unless a requirement tolerates the
 TEST_CASE("a requirement on a figure replaces the rule that it must be 0") {
     RunResults results = counted("10000 sent,9990 echoed,2 bad,6 lost,1 unsent,10 attempts");
     results.count_failure("refused", 7, false);
-    results.count_end(7, false);
+    results.record_end(7, false);
     const std::pair<const char*, int> rows[] = {
         {"lost<1%", 7},
         {"lost<1%,failed<20%", 1},
@@ -98,15 +98,15 @@ TEST_CASE("prefers the most specific status, and its reason") {
     outcome.troubles.push_back({23, "cannot write"});
     decides(23, "cannot write");
     results.count_failure("refused", 7, false);
-    results.count_end(7, false);
+    results.record_end(7, false);
     for (const int less : {reply_bad_or_lost, success}) {
         results.opened_failure_status = less;
         decides(7, "refused");
     }
     results.count_failure("reset", 56, true);
-    results.count_end(56, true);
+    results.record_end(56, true);
     decides(56, "reset");
-    results.count_end(28, true);  // the first status stays
+    results.record_end(28, true);  // the first status stays
     decides(56, "reset");
     outcome.signo = 15;
     decides(143, "ended by SIGTERM");
@@ -118,7 +118,7 @@ TEST_CASE("prints the last sentences in a fixed order") {
     results.lost_sentence = "no reply to message 3 within 5s";
     results.unsent_sentence = "message 4 was not sent";
     results.count_failure("connection refused", 7, false, 2);
-    results.count_end(7, false);
+    results.record_end(7, false);
     Outcome outcome{.results = results,
                     .required = judged(results, "sent>10"),
                     .troubles = {{23, "cannot write"}}};

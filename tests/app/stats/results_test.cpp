@@ -58,8 +58,8 @@ TEST_CASE("adds up results exactly, and keeps the first sentence and status of e
     other.as_recorded = 1;
     other.unrecorded = 2;
     other.missing = 3;
-    other.count_end(56, true);
-    other.count_end(7, false);
+    other.record_end(56, true);
+    other.record_end(7, false);
     other.planned_rate = 50;
     sum.add(other);
     RunResults third = part(0, 2ms);
@@ -148,7 +148,7 @@ TEST_CASE("counts each fate") {
     for (const auto& [fate, right, counts] : rows) {
         CAPTURE(counts);
         RunResults results = test::counted("9 lost,replay");
-        results.measured_from = start;
+        results.warm_up_ends_at = start;
         Event event{.fate = fate, .at = start};
         event.message.planned_at = start;
         event.message.is_late = fate == Fate::late;
@@ -164,7 +164,7 @@ TEST_CASE("counts each fate") {
 TEST_CASE("counts a silence as recorded until a late reply arrives") {
     RunResults results = test::counted("1 sent");
     results.is_replay = true;
-    results.measured_from = ev::Time{};
+    results.warm_up_ends_at = ev::Time{};
     results.add(Event{.fate = Fate::unanswered_as_recorded});
     CHECK(results.in_flight() == 0);
     Event event{.fate = Fate::late, .at = start};

@@ -9,7 +9,7 @@ namespace {
 
 RunResults climbing(double from, double to, ev::Duration length) {
     RunResults results;
-    results.measured_from = test::start;
+    results.warm_up_ends_at = test::start;
     results.climb = RunResults::Climb{from, to, length};
     return results;
 }
@@ -106,7 +106,7 @@ TEST_CASE("a requirement holds up to the rate at the end of the second before it
 p99<2ms => p99<2ms held up to 200/s, then was 2ms
 lost<5% => lost<5% held up to 300/s, then was 10%
 lost=0 => lost=0 held up to 300/s, then was 10
-max>1ms => required max>1ms, was 1ms in the first second
+max>1ms => required max>1ms, was 1ms in the first step of the climb
 connect_p99<5ms => required connect_p99<5ms, was 7ms
 p50<10ms => p50<10ms held up to 500/s
 lost<=10% => lost<=10% held up to 500/s

@@ -1,8 +1,8 @@
 // Each check does what a person would do by hand: connect, send, expect. A function that waits
 // runs the loop, so no callback may call it. Such a function throws Stopped if the loop was
-// stopped. Functions that expect bytes throw Failure if anything else arrived.
+// stopped. Functions that expect bytes throw Failure unless exactly these arrive.
 //
-// A new check is a row of the table. cause_of() finds out why a server fails a check.
+// A new check is a row of the table. cause_of() looks for the cause of a failure.
 
 #include "app/examine/examine.hpp"
 
@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 //     size    answer a message longer than a few bytes
 //     pieces  read a message in pieces, or several messages together
 //     many    serve several clients at the same time
-//     cr      not treat 0d as an end
+//     cr      echo 0d unchanged
 enum Ability : unsigned { again = 1, size = 2, pieces = 4, many = 8, cr = 16 };
 
 enum class How { other, differs, closed, silent };
@@ -41,7 +41,7 @@ struct Failure {
     std::string text = {};      // what happened instead, as a clause; empty if the check passed
     How how = How::other;       // silent if something did not arrive in time
     std::string expected = {};  // the right reply
-    std::string received = {};  // the beginning of the right reply, or another reply
+    std::string received = {};  // the beginning of the right reply, or other bytes
     int status = success;       // the program's status if there is no connection
     Cause cause = {};
     std::vector<std::string> traces = {};  // sent and received bytes
@@ -73,7 +73,7 @@ struct Examination {
     const Framing& framing = carries_stream(target) ? *target.framing : *find_framing("raw");
     const std::string within = " within " + duration_text(target.reply_timeout);
     // Deadline of all checks together: after the max_time of the target or, if that is unset,
-    // after 15s. These 15s include neither connecting nor the lateness of this process.
+    // after 15s. These 15s include neither connecting nor long delays of this process.
     ev::Time end_at = now() + target.max_time.value_or(15s);
     ev::Time received_at = {};    // time of the last receipt on any connection
     ev::Timer tick{loop, [] {}};  // bounds each wait of the loop, so that lateness is noticed
@@ -94,7 +94,7 @@ struct Examination {
     std::string reply(std::string_view payload) const {
         return framing.reply ? framing.reply(payload) : frame(payload);
     }
-    // `reply` may be incomplete.
+    // Accepts an incomplete reply.
     std::string_view payload_of(std::string_view reply) const {
         if (framing.reply) return reply;
         reply = framing.partial_payload(reply);
@@ -105,8 +105,8 @@ struct Examination {
     ev::Time now() const { return loop.read_clock(); }
     bool is_over() const { return now() >= end_at; }
 
-    // Runs the loop until the condition holds. Returns false if nothing was received for
-    // `limit`, or if the time is over.
+    // Runs the loop until `done` returns true. Returns false if nothing was received for
+    // `limit`, or if `end_at` has passed.
     bool wait(const std::function<bool()>& done, ev::Duration limit) {
         const ev::Time begun_at = now();
         while (!done()) {
@@ -135,12 +135,12 @@ struct Examination {
 };
 
 // With a stream, a call may send or expect a part of a message. With datagrams and WebSocket,
-// each call sends or expects a message.
+// calls send and expect whole messages.
 class Client final : private Session::Owner {
 public:
     explicit Client(Examination& exam) : Client(exam, exam.options) {}
 
-    // Waits until the connection is open.
+    // Waits until the connection is open and any greeting has arrived.
     Client(Examination& exam, const Session::Options& options)
         : exam_(exam),
           number_(++exam.connections),
@@ -211,10 +211,10 @@ public:
         }
     }
 
-    // Stops reading, and sends bursts of messages. Stops after 16 MiB or 4 s, or if the server
-    // does not accept a burst within `patience`. Waits for `gap` after each burst. A burst is
-    // smaller than the 64 KiB of a pipe, so that the server's last read() of a burst does not
-    // fill the server's buffer.
+    // Stops reading, and sends bursts of messages. Stops after 16 MiB or 4 s, if the
+    // connection ends, or if the server does not accept a burst within `patience`. Waits for
+    // `gap` after each burst. A burst is smaller than the 64 KiB of a pipe, so that the
+    // server's last read() of a burst does not fill the server's buffer.
     Client& flood(ev::Duration gap = 1ms, ev::Duration patience = 400ms) {
         pause(true);
         const ev::Time end_at = exam_.now() + 4s;
@@ -315,8 +315,7 @@ constexpr std::string_view blanks = "\r\t blanks \t\r";
 // these letters, and only one message contains a Z.
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
 
-// Sends several messages, each in two pieces. The first pieces are `first` to `last` bytes
-// long.
+// Echoes messages, each sent in two pieces. The first pieces are `first` to `last` bytes long.
 void send_cut(Examination& exam, std::size_t first, std::size_t last) {
     Client client(exam);
     for (std::size_t cut = first; cut <= last; ++cut)
@@ -422,7 +421,7 @@ struct Check {
     unsigned needs;                      // abilities
     const char* name;                    // what the server does: "echoes an empty message"
     void (*perform)(Examination& exam);  // throws Failure and Stopped
-    int visits = 0;                      // later clients, each of which must get an echo
+    int visits = 0;  // maximum number of later clients, which must get an echo
     // The cause if the server does not answer afterwards. Empty unless the check resets a
     // connection.
     std::string_view fatal_cause = {};
@@ -523,7 +522,7 @@ Cause cause_of_values(Examination& exam) {
     return {echoes("a\xc3\xa9z") && !echoes("a\x80z") ? "decoded as UTF-8" : ""};
 }
 
-// Looks for evidence in the reply, and sends further messages. Throws as a check does.
+// Looks for evidence in the reply, and may send further messages. Throws as a check does.
 Cause cause_of(const Failure& failed, Examination& exam) {
     const std::string_view whole = exam.payload_of(failed.expected);
     const std::string_view part = exam.payload_of(failed.received);
@@ -560,8 +559,8 @@ Cause cause_of(const Failure& failed, Examination& exam) {
 
 // --- The examination.
 
-// Returns a failure without a text if the server passed. Repeats the check while it may have
-// failed only because this process was late.
+// Returns a failure without a text if the server passed. Repeats the check up to five times
+// while it may have failed only because this process was late.
 Failure perform(const Check& check, Examination& exam) {
     Failure result;
     for (int i = 0; i == 0 || (i <= 5 && result.how == How::silent && exam.is_late); ++i) {
@@ -593,7 +592,7 @@ bool still_answers(const Check& echo, Examination& exam) {
     return false;
 }
 
-// Finds the cause of a failure, or only the number of an earlier check with the same cause.
+// Finds and stores the cause of a failure, or returns an earlier check with the same cause.
 Cause explain(const Failure& failed, std::size_t number, unsigned needs, Examination& exam) {
     for (const Cause& each : exam.causes)
         if ((each.how == failed.how || each.missing == size) && (each.missing & needs) != 0)

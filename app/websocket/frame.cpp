@@ -28,7 +28,7 @@ std::size_t extended_length_size(std::string_view head) {
     return size == size_in_8 ? 8 : size == size_in_2 ? 2 : 0;
 }
 
-// Returns the size of the frame header, as far as the received bytes determine it.
+// Returns the size of the frame's head, as far as the received bytes determine it.
 std::size_t head_size(std::string_view head) {
     if (head.size() < 2) return 2;
     return 2 + extended_length_size(head) + ((byte(head, 1) & 0x80) != 0 ? sizeof(Key) : 0);
@@ -119,7 +119,7 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
             if (!can_use(wire)) return Stop::blocked;
             const std::string_view head = wire.substr(0, head_size(wire));
             wire.remove_prefix(head.size());
-            if (!begin(head)) return Stop::failed;
+            if (!begin_frame(head)) return Stop::failed;
             continue;
         }
         if (!take_payload(wire, to)) return Stop::failed;
@@ -134,7 +134,7 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
     }
 }
 
-// Returns true once nothing is held that may be passed on.
+// Writes held bytes that may be passed on. Returns true once none are left.
 bool FrameReader::pass_held(std::span<char>& to) {
     if (!has_output()) return true;
     const std::size_t count = held_.copy(to.data(), to.size(), written_);
@@ -147,7 +147,7 @@ bool FrameReader::pass_held(std::span<char>& to) {
 
 // A message of one frame is written as it arrives. A fragmented message is held until its end,
 // because its length is known only then.
-bool FrameReader::begin(std::string_view head) {
+bool FrameReader::begin_frame(std::string_view head) {
     const std::size_t extended = extended_length_size(head);
     payload_size_ =
         extended == 0 ? byte(head, 1) & 0x7f : read_number(head.substr(2, extended));
@@ -176,7 +176,7 @@ bool FrameReader::begin(std::string_view head) {
     return true;
 }
 
-// Returns the rule that the head breaks, or null.
+// Returns how the head breaks the protocol, or null.
 const char* FrameReader::fault(std::string_view head) const {
     const unsigned code = static_cast<unsigned char>(opcode_);
     const bool continues = opcode_ == Opcode::continuation;

@@ -1,5 +1,5 @@
-// Frames of the WebSocket protocol (RFC 6455, section 5): their headers, their masks, and a
-// reader that turns them into messages. They use no socket.
+// Frames of the WebSocket protocol (RFC 6455, section 5): their heads, their masks, and a
+// reader that turns them into messages. Nothing in this file uses a socket.
 //
 // The code that uses this room sees a message as a type (one byte, 0 for text and 1 for
 // binary), a length (four bytes in network order) and a payload. It never sees a fragment.
@@ -33,8 +33,8 @@ constexpr unsigned no_status = 1005;  // stands for a close frame without a code
 constexpr unsigned invalid_data = 1007;
 constexpr unsigned too_big = 1009;
 
-// Writes the head of an unfragmented frame, and returns its size. A null `key` leaves the frame
-// unmasked, as a server must.
+// Writes the head of an unfragmented frame, and returns the head's size. A null `key` leaves
+// the frame unmasked, as a server must.
 std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* key);
 
 // Copies bytes and masks or unmasks them. The first byte is at the offset `at` of the payload.
@@ -52,7 +52,7 @@ struct Closure {
 class FrameReader {
 public:
     // With `is_masked`, the peer is a client, which must mask its frames. `max_message` is in
-    // bytes, at most 2^32 - 1, because a message contains its length in four bytes.
+    // bytes, and reduced to 2^32 - 1, because a message contains its length in four bytes.
     FrameReader(bool is_masked, std::uint64_t max_message)
         : is_masked_(is_masked),
           max_message_(std::min(max_message, std::uint64_t{UINT32_MAX})) {}
@@ -61,12 +61,12 @@ public:
         blocked,  // more bytes or more space are needed
         control,  // a ping or a pong was read; see opcode() and control()
         closed,   // a close frame was read; see closure()
-        failed,   // the peer has broken the protocol; see closure()
+        failed,   // the peer has broken the protocol or max_message; see closure()
     };
     // Reads frames from `wire`, and writes messages to `to`. Removes the used part from the
     // front of both. Leaves an incomplete head on the wire.
     Stop next(std::string_view& wire, std::span<char>& to);
-    // Returns false if next() needs more bytes than `wire` contains.
+    // Returns true if `wire` contains a whole head or, after a head, a part of the payload.
     bool can_use(std::string_view wire) const;
 
     // If true, next() has output to write, even without more input.
@@ -85,7 +85,7 @@ public:
 
 private:
     bool pass_held(std::span<char>& to);
-    bool begin(std::string_view head);
+    bool begin_frame(std::string_view head);
     const char* fault(std::string_view head) const;
     bool read_closure();
     bool take_payload(std::string_view& wire, std::span<char>& to);

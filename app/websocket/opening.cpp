@@ -54,7 +54,7 @@ struct Head {
         }
         return members;
     }
-    // Returns true if a list contains the word, ignoring case.
+    // Ignores the case of the list. The word must be in lower case.
     bool list_contains(const std::string& name, std::string_view word) const {
         const auto members = list(name);
         return std::any_of(members.begin(), members.end(),
@@ -102,7 +102,7 @@ std::string_view status_of(std::string_view line) {
     return is_valid ? status : "";
 }
 
-constexpr const char* no_request = "the request is not an HTTP/1.1 GET request";
+constexpr const char* no_request = "the request is not a valid HTTP/1.1 GET request";
 constexpr const char* bad_request = "400 Bad Request\r\nConnection: close";
 constexpr const char* no_upgrade =
     "426 Upgrade Required\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
@@ -126,7 +126,7 @@ bool is_token(std::string_view text) {
     });
 }
 
-bool is_header(std::string_view line) {
+bool is_allowed_header(std::string_view line) {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) return false;
     const std::string name = lower(line.substr(0, colon));

@@ -27,10 +27,10 @@ struct Request {
     std::string text(std::string_view key) const;
 };
 
-// Returns true if the user may add this line to a request: a name, a colon and a value without
-// control characters. The fields that the handshake sets are excluded, except Host, and so are
-// fields that announce a body.
-bool is_header(std::string_view line);
+// Returns true if the user may add this line to a request: a name, a colon and a value whose
+// only control characters are tabs. The fields that the handshake sets are excluded, except
+// Host, and so are fields that announce a body.
+bool is_allowed_header(std::string_view line);
 bool is_token(std::string_view text);  // a token of RFC 9110, such as a subprotocol
 
 // Returns the size of the header at the front, including its blank line, or none while it is

@@ -19,7 +19,7 @@ using bufio::Transport;
 
 namespace {
 
-// Maximum bytes of one read, and the approximate size of one write.
+// Maximum bytes of frames in one read, and bytes of frames that suffice for a write.
 constexpr std::size_t piece_size = 64 * 1024;
 
 // Maximum number of interim responses before the final one.
@@ -107,7 +107,7 @@ public:
             below.status = IoStatus::failed;
             fail({Reason::truncated, By::peer,
                   reader_.has_partial_input() || !undecoded_.empty()
-                      ? "ended the connection inside a message, without a close frame"
+                      ? "ended the connection in the middle of a message, without a close frame"
                       : "ended the connection without a close frame"});
         }
         return {below.status, result.count};
@@ -121,8 +121,8 @@ public:
         return write_wire();
     }
 
-    // Closes the connection below once both sides have sent a close frame, or the input was
-    // rejected. Inside a message, closes it now, because no close frame may follow there.
+    // Sends a close frame. Closes the connection below once both sides have sent one or the
+    // input was rejected. Closes it now inside a message, where no close frame may follow.
     IoResult close_output() override {
         IoResult result = is_close_sent_ ? write_wire() : write(nullptr, 0);
         if (result.status == IoStatus::done && !is_close_sent_ && is_between_frames()) {
@@ -208,8 +208,8 @@ private:
         if (below == IoStatus::end_of_input || below == IoStatus::failed) end_below_ = below;
     }
 
-    // Reads until the wire is empty, the space is full, or the peer closes or breaks the
-    // protocol. `done` means that the connection continues.
+    // Reads until more bytes or space are needed, or the peer closes or breaks the protocol.
+    // `done` means that the connection continues.
     IoStatus read_frames(std::string_view& wire, std::span<char>& space) {
         using Stop = FrameReader::Stop;
         if (is_closed_by_peer_) wire = {};
@@ -218,7 +218,7 @@ private:
             if (stop == Stop::blocked) break;
             if (stop != Stop::control) return take_close(stop == Stop::failed);
             if (reader_.opcode() == Opcode::ping) {
-                // Drops the older answers if the peer does not read them, as RFC 6455 allows.
+                // Drops the older ones if the peer does not read; RFC 6455 allows it for pongs.
                 if (controls_.size() >= piece_size) controls_.clear();
                 controls_ += make_control(Opcode::pong, reader_.control());
             } else if (reader_.control() == std::to_string(pings_)) {

@@ -2,9 +2,10 @@
 // in the form of app/websocket/frame.hpp. The opening handshake is the handshake of the
 // transport, a ping is answered here, and close frames are the ends of input and output.
 //
-// A close frame with code 1000, 1001 or no code ends the input gracefully. Any other code, or a
-// violation of the protocol, rejects the input. close_output() then sends the peer's code, or
-// the code for the violation. If the connection ends without a close frame, the read fails.
+// A close frame with code 1000, 1001 or no code ends the input gracefully. Any other code, a
+// message that is too long, or a violation of the protocol rejects the input. close_output()
+// then sends the peer's code, or the code for the error. If the connection ends without a close
+// frame, the read fails.
 #pragma once
 
 #include "app/websocket/frame.hpp"

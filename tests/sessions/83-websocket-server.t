@@ -30,10 +30,10 @@ A request that opens no WebSocket is refused with a reason.
   $ ask 'request:Sec-WebSocket-Version: 8' end; ask 'send:GET / HTTP/1.0\r\nHost: x\r\n\r\n' response end; log
   HTTP/1.1 426 Upgrade Required: the WebSocket version is not 13
   ended
-  HTTP/1.1 400 Bad Request: the request is not an HTTP/1.1 GET request
+  HTTP/1.1 400 Bad Request: the request is not a valid HTTP/1.1 GET request
   ended
   refused: the WebSocket version is not 13
-  refused: the request is not an HTTP/1.1 GET request
+  refused: the request is not a valid HTTP/1.1 GET request
 
 A client that breaks the protocol gets earlier replies and a code, also while it is still sending. Its end is logged.
 
@@ -56,7 +56,7 @@ A client that breaks the protocol gets earlier replies and a code, also while it
   the client closed with 4000 application code: bye
   a message of 8000000 bytes or more exceeds the limit of 2000 (--max-frame)
   the client ended the connection without a close frame
-  the client ended the connection inside a message, without a close frame
+  the client ended the connection in the middle of a message, without a close frame
   the client closed the connection during the WebSocket handshake
   refused: the client speaks TLS, but this port does not
   $ serve --ws --idle-timeout 50ms

@@ -32,7 +32,7 @@ constexpr auto protocol_value =
 constexpr auto subprotocol_value =
     value_parser(websocket::is_token, "the name of a subprotocol");
 constexpr auto header_value =
-    value_parser(websocket::is_header,
+    value_parser(websocket::is_allowed_header,
                  "a header that can be added, such as \"Origin: https://example.com\"");
 constexpr auto groups_value =
     value_parser(bufio::TlsContext::knows_groups,

@@ -318,7 +318,7 @@ TEST_CASE("refuses an opening of another protocol") {
         {true, "HTTP/1.1 200 " + std::string(20000, 'x'),
          "connect: the server's response exceeds 16384 bytes"},
         {false, "POST / HTTP/1.1\r\nHost: h\r\n\r\n",
-         "receive: refused: the request is not an HTTP/1.1 GET request", "400 "},
+         "receive: refused: the request is not a valid HTTP/1.1 GET request", "400 "},
         {false, head + "Host: h\r\n\r\n",
          "receive: refused: the request is not a WebSocket upgrade", "426 "},
         {false, head + std::string(20000, 'x'),

@@ -53,7 +53,7 @@ struct Fact {
     std::string separator = ", ";
 };
 
-std::string number(std::uint64_t value, const char* unit) {
+std::string counted(std::uint64_t value, const char* unit) {
     return std::to_string(value) + " " + unit;
 }
 
@@ -69,7 +69,7 @@ std::string phase_text(const RunProgress& progress) {
         return "ended after " + elapsed_text(progress.elapsed, 1);
     if (progress.phase == Phase::ending)
         return results.is_probe ? "ending"
-                                : "ending: " + number(results.in_flight(), "in flight");
+                                : "ending: " + counted(results.in_flight(), "in flight");
     if (progress.phase == Phase::warming_up) return "warming up";
     if (progress.phase == Phase::running) {
         const std::string text = "running " + elapsed_text(progress.elapsed, 1);
@@ -91,7 +91,7 @@ std::vector<Part> count_parts(const Results& results) {
     std::vector<Part> parts;
     const auto add = [&parts](std::uint64_t count, const char* name, int rank,
                               Style above_zero = Style::normal) {
-        parts.push_back({number(count, name), rank, count > 0 ? above_zero : Style::normal});
+        parts.push_back({counted(count, name), rank, count > 0 ? above_zero : Style::normal});
     };
     if (results.is_probe) {
         add(results.opened, "opened", 1);
@@ -163,13 +163,13 @@ std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) 
              holds ? 2 : 1, holds ? Style::good : Style::bad});
     }
     std::vector<Part>& connections = facts.emplace_back(Fact{6, "connections", {}}).parts;
-    connections = {
-        {std::to_string(progress.results.open) + " open of " +
-             std::to_string(progress.run.connections),
-         0},
-        {number(results.failed, "failed"), 1, results.failed > 0 ? Style::bad : Style::normal}};
+    connections = {{std::to_string(progress.results.open) + " open of " +
+                        std::to_string(progress.run.connections),
+                    0},
+                   {counted(results.failed, "failed"), 1,
+                    results.failed > 0 ? Style::bad : Style::normal}};
     if (results.attempts > progress.run.connections)
-        connections.push_back({number(results.attempts, "attempts"), 2});
+        connections.push_back({counted(results.attempts, "attempts"), 2});
     for (const auto& [name, times, rank] :
          {std::tuple("connect p99 ", &Results::connect_times, 4),
           {"handshake p99 ", &Results::handshake_times, 3}})
@@ -198,7 +198,7 @@ std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) 
              {{std::to_string(failures[i].count)}, {failures[i].text, 0, Style::bad}},
              "  "});
     if (failures.size() > max_failures)
-        facts.push_back({20, "", {{number(failures.size() - max_failures, "other kinds")}}});
+        facts.push_back({20, "", {{counted(failures.size() - max_failures, "other kinds")}}});
     return facts;
 }
 
@@ -213,7 +213,7 @@ void add_map(Rows& rows, const RunProgress& progress, const HeatMap& map, int he
     if (view.rows.empty()) return;
     const TimesRow& times = main_times(progress.results);
     ui::Row title = fit({{std::string(times.name) + "s in ms", 0, Style::bold},
-                         {"column: " + duration_text(view.width), 1, Style::dim}},
+                         {"column: " + duration_text(view.column_time), 1, Style::dim}},
                         width, {"  "});
     ui::Row legend{{"  share:", Style::dim}};
     for (std::size_t i = 0; i <= HeatMap::shade_limits.size(); ++i) {
@@ -243,7 +243,7 @@ void add_map(Rows& rows, const RunProgress& progress, const HeatMap& map, int he
     const std::size_t count = view.rows.front().shades.size();
     for (std::size_t at = 0; at == 0 || at < count; at += mark_distance) {
         ui::pad(axis, scale_width - 1 + static_cast<int>(at));
-        const ev::Duration time = view.width * static_cast<std::int64_t>(at);
+        const ev::Duration time = view.column_time * static_cast<std::int64_t>(at);
         ui::append(axis, glyph::separator.text() + (at == 0 ? "0s" : duration_text(time)),
                    Style::dim);
     }
@@ -256,11 +256,11 @@ void add_map(Rows& rows, const RunProgress& progress, const HeatMap& map, int he
 void HeatMap::add(ev::Time now, const Histogram& slice) {
     if (empty() && slice.count() == 0) return;
     if (empty()) begun_at_ = now;
-    while ((now - begun_at_) / width_ >= static_cast<std::int64_t>(max_columns)) {
+    while ((now - begun_at_) / column_time_ >= static_cast<std::int64_t>(max_columns)) {
         columns_ = merged(2);
-        width_ *= 2;
+        column_time_ *= 2;
     }
-    const auto needed = static_cast<std::size_t>((now - begun_at_) / width_) + 1;
+    const auto needed = static_cast<std::size_t>((now - begun_at_) / column_time_) + 1;
     columns_.resize(std::max(columns_.size(), needed));
     for (const Histogram::Bucket& each : slice.buckets())
         columns_.back()[cell_of(each.upper_end)] += each.count;
@@ -289,7 +289,7 @@ HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
     const std::size_t count = (wanted + height - 1) / height * height;
     const std::size_t begin =
         first - std::min(first - cell_of(ev::Duration::zero()), (count - filled) / 2);
-    View made{.width = width_ * static_cast<std::int64_t>(together), .rows = {}};
+    View made{.column_time = column_time_ * static_cast<std::int64_t>(together), .rows = {}};
     for (std::size_t end = begin + count; end > begin; end -= height) {
         Row& row =
             made.rows.emplace_back(Row{Histogram::upper_end(end * cell_buckets - 1), {}});
@@ -385,11 +385,11 @@ void LoadScreen::draw() {
     const RunProgress progress = owner_.progress();
     if (progress.phase != Phase::ended) {
         map_.add(loop_.now(), recent_times(progress.results, seen_));
-        sent_.add(loop_.now(), progress.results.sent);
-        right_.add(loop_.now(), progress.results.achieved_count());
+        sent_rate_.add(loop_.now(), progress.results.sent);
+        right_rate_.add(loop_.now(), progress.results.achieved_count());
         mark_changed();  // the page contains times, so it always differs
     }
-    const LoadRates rates{sent_.per_second(), right_.per_second()};
+    const LoadRates rates{sent_rate_.per_second(), right_rate_.per_second()};
     terminal().draw({.rows = load_page(progress, rates, map_, terminal().size())});
 }
 

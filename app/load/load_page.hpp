@@ -15,8 +15,8 @@
 
 namespace yodel {
 
-// Draws the round trips of a run as a heat map, with time to the right and round trips upwards
-// on a logarithmic scale. The shade of a cell is its share of the round trips in its column.
+// A heat map of the main times of a run, called round trips here. Time runs to the right, round
+// trips upwards on a logarithmic scale. The shade of a cell is its share of its column.
 //
 // Memory is bounded, because the time per column doubles when the map fills up.
 class HeatMap {
@@ -33,7 +33,7 @@ public:
         std::vector<int> shades;  // one for each column
     };
     struct View {
-        ev::Duration width{};   // time of a column
+        ev::Duration column_time{};
         std::vector<Row> rows;  // the longest round trips first
     };
 
@@ -54,7 +54,7 @@ private:
 
     std::vector<Column> columns_;
     ev::Time begun_at_{};
-    ev::Duration width_ = initial_column_time;
+    ev::Duration column_time_ = initial_column_time;
 };
 
 // Messages per second; in a probe, `right` counts opened connections.
@@ -88,8 +88,8 @@ private:
     Owner& owner_;
     HeatMap map_;
     Histogram seen_;  // see recent_times()
-    RecentRate sent_;
-    RecentRate right_;
+    RecentRate sent_rate_;
+    RecentRate right_rate_;
 };
 
 }  // namespace yodel

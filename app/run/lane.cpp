@@ -35,7 +35,7 @@ constexpr std::size_t datagram_overhead = 1024;
 constexpr std::size_t near_window = 2;
 constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 
-// Queued bytes above which a peer counts as blocked.
+// Number of queued bytes from which on a peer counts as blocked.
 constexpr std::size_t peer_high_water = 256 * 1024;
 
 // Maximum bytes in flight on one connection, and on all together. Messages in flight are
@@ -53,8 +53,8 @@ constexpr std::size_t shown_bytes = 256;
 constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
 // Returns "reply 3 differs from its message at byte 4 (expected o, got n)" or "reply 3 does not
-// match "^OK": ERR unknown", perhaps with a hint, or a sentence about a stale or duplicate
-// reply. Returns an empty text for other events. The reply, if any, must not be right.
+// match "^OK": ERR unknown", perhaps with a hint, or a sentence about a stale reply or a
+// stream's duplicate. Returns an empty text for other events. The reply must not be right.
 std::string reply_problem(const Event& event, const Session::Options& options) {
     const Message& message = event.message;
     const Reply& reply = event.reply;
@@ -252,7 +252,7 @@ private:
     void source_changed() {
         // After the input has failed, an accepted client may stay indefinitely, so the trouble
         // is reported now.
-        if (options_.session.listens()) lane_.report_trouble(own_source.get());
+        if (options_.session.listens()) lane_.count_trouble(own_source.get());
         if (is_open()) advance();
     }
 
@@ -314,7 +314,7 @@ private:
             return;
         }
         --lane_.live_count_;
-        lane_.report_trouble(own_source.get());
+        lane_.count_trouble(own_source.get());
         const int status = exit_status(session.end());
         results_.record_end(status, has_opened);
         is_worn = is_worn && has_opened && status == 0 && !lane_.over() && !is_source_over();
@@ -497,7 +497,7 @@ void Lane::void_round_trips() {
 }
 
 // Counts the trouble of the lane's input once. The source may be null.
-void Lane::report_trouble(const Source* source) {
+void Lane::count_trouble(const Source* source) {
     const Trouble trouble = source ? source->trouble() : Trouble{};
     if (trouble.text.empty() || std::exchange(is_trouble_reported_, true)) return;
     results_.count_failure(trouble.text, trouble.status, true);
@@ -626,7 +626,7 @@ void Lane::finish() {
 void Lane::finish_all(Stage next) {
     if (stage_ == Stage::ended) return;  // step() will report it
     if (!over()) {
-        report_trouble(source_.get());
+        count_trouble(source_.get());
         if (source_) source_->stop();
     }
     if (!over() && schedule_ && !is_warming_up()) {
@@ -672,14 +672,14 @@ bufio::End Lane::no_connection(const std::string& phase) const {
             duration_text(*options_.length) + " (--max-time): still " + phase};
 }
 
-// Cancels all attempts to connect. If the time is up, a connection that has neither opened nor
-// failed before counts as failed. The other cancelled attempts are not counted.
-void Lane::stop_connecting(bool time_is_up) {
+// Cancels all attempts to connect. If the run's time is up, a connection that has neither
+// opened nor failed before counts as failed. The other cancelled attempts are not counted.
+void Lane::stop_connecting(bool is_time_up) {
     for (const auto& connection : connections_) {
         Session& session = connection->session;
         if (session.state() != State::dialing && session.state() != State::handshaking)
             continue;
-        if (time_is_up && !connection->is_settled) {
+        if (is_time_up && !connection->is_settled) {
             session.disconnect(no_connection(session.phase()));
         } else {
             session.disconnect();

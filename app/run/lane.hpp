@@ -2,9 +2,9 @@
 // messages, replaces worn-out connections, and closes them.
 //
 // In the closed loop, each connection sends its next message when its window allows. In the
-// open loop, messages have planned times, starting when every connection is open or has failed.
-// Connections send in turn, whether or not replies arrive, and round trips are measured from
-// the planned times. If no connection can send, but one is being replaced (`churn`,
+// open loop, messages have planned times, which begin after every connection has opened or
+// failed. Connections send in turn, whether or not replies arrive, and round trips are measured
+// from the planned times. If no connection can send, but one is being replaced (`churn`,
 // `lifetime`), a due message waits for the first replacement. Otherwise, a due message stays
 // unsent if no connection is open, or if too many bytes wait on the connection in turn.
 //
@@ -84,7 +84,7 @@ struct RunOptions {
     // `length` or `lifetime` is set without `probe_interval`.
     bool probe = false;
     // In a probe, the time between the starts of two attempts to connect, unless an attempt
-    // takes longer. If unset, no attempt is repeated.
+    // takes longer. If unset, the probe is not repeated.
     std::optional<ev::Duration> probe_interval = {};
     // Collects samples of the messages, with times counted from this time. If unset, collects
     // none.
@@ -107,9 +107,9 @@ public:
         ~Owner() = default;
     };
 
-    // `ready` is called once, when the lane waits for begin_at() or will never send, possibly
-    // inside a call of the lane. `done` is called from a later turn of the loop, when all
-    // connections are closed. The owner, which must outlive the lane, may be null.
+    // `ready` is called at most once, when the lane waits for begin_at() or will never send,
+    // possibly inside a call of the lane. `done` is called from a later turn of the loop, when
+    // all connections are closed. The owner, which must outlive the lane, may be null.
     struct Hooks {
         std::function<void()> ready;
         std::function<void()> done;
@@ -129,7 +129,7 @@ public:
     void begin_at(ev::Time time);
     // While paused, reads nothing, so that back-pressure slows the peers down.
     void pause(bool is_paused);
-    // Stops sending, and closes the connections after their replies.
+    // Stops connecting and sending, and closes the connections after their replies.
     void finish();
     // Closes the connections now. Messages in flight count neither as echoed nor as lost.
     void close() { finish_all(Stage::closing); }
@@ -164,13 +164,13 @@ private:
     void begin();
     void sources_changed();
     void send_due();
-    void report_trouble(const Source* source);
+    void count_trouble(const Source* source);
 
     void count_unsent(ev::Duration tolerance);
     void finish_all(Stage next = Stage::waiting);
     void time_up();
     bufio::End no_connection(const std::string& phase) const;
-    void stop_connecting(bool time_is_up);
+    void stop_connecting(bool is_time_up);
 
     ev::Loop& loop_;
     const RunOptions& options_;
@@ -180,7 +180,7 @@ private:
     // connections, the source that reads the input for their own sources. Otherwise null.
     std::unique_ptr<Source> source_;
     std::shared_ptr<const Session::Options> session_options_;
-    ev::Timer open_timer_;  // the next connection to open
+    ev::Timer open_timer_;  // the next attempt to connect, except for retries
     std::vector<std::unique_ptr<Connection>> connections_;
     std::size_t live_count_ = 0;     // of `connections_`, those not closed for good
     std::size_t settled_count_ = 0;  // see Connection::is_settled

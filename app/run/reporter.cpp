@@ -52,8 +52,8 @@ std::string hex_lines(const char* indent, std::string_view bytes, std::size_t be
 }
 
 // Maximum number of payload bytes shown around a difference, and the number shown before it.
-constexpr std::size_t hex_bytes = 256;
-constexpr std::size_t hex_bytes_before = 64;
+constexpr std::size_t part_size = 256;
+constexpr std::size_t part_size_before = 64;
 
 std::string phases_text(const Session& session) {
     const Session::Phases& phases = session.phases();
@@ -80,7 +80,7 @@ std::string connection_text(const Session& session) {
 }  // namespace
 
 bool prints_recording(const Reporter::Options& options, const RunOptions& run) {
-    return options.form == Reporter::Form::json && !options.load && !run.probe &&
+    return options.form == Reporter::Form::json && !options.is_load && !run.probe &&
            run.session.framing->has_frames();
 }
 
@@ -127,7 +127,7 @@ void Reporter::lane_ended(std::size_t connection, const Session& session, bool w
     if (is_shown || (options_.verbose && is_retrying)) print_remark(connection, text);
 }
 
-// Prints the result of an attempt to connect, as ping prints a reply.
+// In a repeated probe, counts a new attempt, and prints its result as ping prints a reply.
 void Reporter::report_attempt(const std::string& text, bool is_new) {
     if (!run_.probe_interval) return;
     if (is_new) ++attempt_count_;
@@ -194,9 +194,8 @@ void Reporter::add_object(const Event& event) {
     output_.append_line(yodel::json(event, started_at_, form).str());
 }
 
-// Prints the received bytes. Without frames they are printed as they are read, unless the
-// replies of several connections are printed. A duplicate datagram is not printed, because the
-// network made the duplicate.
+// Prints the received bytes. Except in a load, bytes without frames are printed as they are
+// read. A duplicate datagram is not printed, because the network made the duplicate.
 void Reporter::print_reply(const Event& event) {
     const std::string_view payload = event.reply.payload;
     const bool is_as_read = is_unframed() && !is_load();
@@ -221,7 +220,7 @@ void Reporter::print_reply(const Event& event) {
     if (is_load() || !(is_as_read || is_unterminated)) output_.append("\n");
 }
 
-// Escapes all unsafe bytes except newlines.
+// Prints the bytes, with unsafe ones escaped except newlines.
 void Reporter::print_visible(std::string_view bytes) {
     std::size_t end = 0;
     while ((end = bytes.find('\n')) != std::string_view::npos) {
@@ -272,10 +271,10 @@ std::string Reporter::difference_text(const Event& event) const {
 // do not show the whole payload, the label contains its size.
 std::string Reporter::part(const char* name, std::string_view payload,
                            std::size_t difference) const {
-    const std::size_t before = std::max(difference, hex_bytes_before) - hex_bytes_before;
+    const std::size_t before = std::max(difference, part_size_before) - part_size_before;
     const std::size_t begin =
-        payload.size() <= hex_bytes ? 0 : std::min(before, payload.size()) / 16 * 16;
-    const std::size_t end = std::min(begin + hex_bytes, payload.size());
+        payload.size() <= part_size ? 0 : std::min(before, payload.size()) / 16 * 16;
+    const std::size_t end = std::min(begin + part_size, payload.size());
     std::string head = format("    %-9s", name);
     if (end - begin < payload.size())
         head += " (bytes " + std::to_string(begin) + " to " + std::to_string(end) + " of " +

@@ -29,11 +29,11 @@ public:
     struct Options {
         Form form = Form::payload;
         bool hex = false;      // print a replay's differences as hex dumps
-        bool quiet = false;    // print only results
+        bool quiet = false;    // print only replies, problems and the end object
         bool verbose = false;  // also report connections
         // Report totals instead of connections and generated messages, number the connections,
         // and print replies only with `verbose`.
-        bool load = false;
+        bool is_load = false;
         bool has_remarks = true;  // print remarks about connections; set by RunClient
         JournalFile log = {};
         std::vector<Requirement> required = {};
@@ -78,7 +78,7 @@ private:
     }
     bool is_replay() const { return run_.session.expect == Expect::given; }
     bool is_unframed() const { return !run_.session.framing->has_frames(); }
-    bool is_load() const { return options_.load; }
+    bool is_load() const { return options_.is_load; }
     void on_sent(const Event& event);
     void add_object(const Event& event);
     void print_reply(const Event& event);

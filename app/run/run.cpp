@@ -12,8 +12,8 @@ namespace {
 // Interval between reports of all threads.
 constexpr ev::Duration report_interval = std::chrono::milliseconds(100);
 
-// Delay of the first planned time after the last connection has settled, so that every thread
-// is notified in time.
+// With several threads, delay of the first planned time after the last connection has settled,
+// so that every thread is notified in time.
 constexpr ev::Duration start_notice = std::chrono::milliseconds(1);
 
 // Descriptors that each additional thread needs for its loop and its mailbox.

@@ -1,6 +1,6 @@
 // Runs 1 to N connections to one target on 1 to T threads. Each thread runs its own lane, the
-// first lane on the caller's loop. Lanes share nothing while they run. Their results are
-// added up at intervals and at the end.
+// first lane on the caller's loop. Lanes share no data that changes. Their results are added up
+// at intervals and at the end.
 //
 // All lanes begin to send together. The open loop begins when every connection is open or has
 // failed, the closed loop when the first connection is open. A lane whose connections have all
@@ -37,8 +37,8 @@ public:
 
     bool over() const { return lanes_.first().over(); }  // sending has ended
     bool ended() const { return running_count_ == 0; }   // all connections are closed
-    // With several threads, until the end of the run, the results may lag by a tenth of a
-    // second, and contain neither the steps of a climb nor the samples.
+    // With several threads, until the end of the run, the results lag by about a tenth
+    // of a second, and contain neither the steps of a climb nor the samples.
     const RunResults& results() const { return sum_ ? *sum_ : lanes_.first().results(); }
 
 private:

@@ -66,7 +66,7 @@ RunClient::RunClient(ev::Loop& loop, Options options)
         interval_timer_ = ev::Timer(loop, [this] { print_interval(); });
         interval_timer_.start(object_interval);
     }
-    // There is no progress line if replies are printed on the same terminal.
+    // There is no progress line if replies or objects are printed on the same terminal.
     const bool is_printing =
         (is_json || reporter_.reports_messages()) && ::isatty(STDOUT_FILENO) == 1;
     if (options_.page) {
@@ -83,7 +83,7 @@ RunClient::Options RunClient::completed(Options options) const {
     RunOptions& run = options.run;
     Session::Options& session = run.session;
     options.report.has_remarks = !options.page || ::isatty(STDERR_FILENO) != 1;
-    if (options.report.load && options.report.form == Reporter::Form::json && !run.probe)
+    if (options.report.is_load && options.report.form == Reporter::Form::json && !run.probe)
         run.samples_started_at = loop_.now();
     if (options.start_at)
         run.start_at = loop_.now() + std::chrono::duration_cast<ev::Duration>(
@@ -167,7 +167,7 @@ void RunClient::continued() {
     if (page_) page_->continued();
 }
 
-// Finishes gracefully at the first ^C. The second ^C kills the program.
+// During the run, the first ^C ends it, and the second ^C kills the program.
 void RunClient::interrupted() {
     if (is_complete_) return loop_.stop();
     if (std::exchange(was_interrupted_, true)) std::raise(SIGINT);
@@ -181,9 +181,10 @@ void RunClient::quit(int signo) {
     if (is_complete_) loop_.stop();
 }
 
-// Except in a load, reports the first bad reply immediately, because its text may suggest a
+// Except in a load, reports the first wrong reply immediately, because its text may suggest a
 // remedy. Pauses the run while standard output is blocked. Closes the connections if writing
-// failed or the time is up. Stops the loop once the run is over and its output is written.
+// failed or the time limit has passed. Without a page, stops the loop when the run has ended
+// and its output is written or out of time.
 void RunClient::turn_ended() {
     reporter_.flush();
     const RunOptions& run = options_.run;

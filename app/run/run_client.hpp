@@ -1,7 +1,7 @@
 // Runs yodel in pipe mode, or yodel-load. A Reporter prints what happens. The page that the
-// options supply or, on a terminal, a line on standard error shows the progress. The outcome is
-// printed at the end. With Form::json, a load whose messages are not reported one by one prints
-// an `interval` object each second.
+// options supply or, on a terminal, a line on standard error may show the progress. The outcome
+// is printed at the end. With Form::json, a load whose messages are not reported one by one may
+// print an `interval` object each second.
 #pragma once
 
 #include "app/process/sandbox.hpp"
@@ -43,7 +43,7 @@ struct RunProgress {
     std::optional<double> planned_rate = {};
     ev::Duration elapsed{};                     // since the first message
     std::optional<ev::Duration> until_start{};  // time until the requested start
-    std::size_t descriptors = 0;                // descriptors in use
+    std::size_t descriptors = 0;                // approximate number in use
     std::size_t descriptor_limit = 0;           // 0 if there is none
     std::vector<Requirement::Verdict> required = {};
 };
@@ -55,8 +55,8 @@ public:
     class Owner {
     public:
         virtual RunProgress progress() = 0;
-        // Called for ^C. The first call ends the run gracefully, the second call ends it now.
-        // After the run, called for any key.
+        // Called for ^C. The first call ends the run, the second call kills the program. After
+        // the run, called for any key, and stops the loop.
         virtual void interrupted() = 0;
         // Called before the program is suspended, and when it continues.
         virtual void suspending() = 0;
@@ -79,7 +79,7 @@ public:
 class RunClient final : public RunDisplay::Owner {
 public:
     struct Options {
-        RunOptions run;  // RunClient sets `start_at`, `samples_started_at` and `greeting_wait`
+        RunOptions run;  // RunClient completes them
         Reporter::Options report = {};
         // Earliest time of the first message.
         std::optional<std::chrono::system_clock::time_point> start_at = {};
@@ -106,7 +106,7 @@ private:
     void suspending() override { run_.void_round_trips(); }
 
     Options completed(Options options) const;
-    bool is_load() const { return options_.report.load; }
+    bool is_load() const { return options_.report.is_load; }
     ev::Duration time_after_sending() const;
     void show_progress();
     void print_interval();

@@ -1,5 +1,4 @@
-// Plans when the messages of an open loop are due, and which thread sends each. Pure: reads no
-// clock.
+// Plans when the messages of an open loop are due, and which thread sends each. Reads no clock.
 #pragma once
 
 #include "app/text/random.hpp"
@@ -52,7 +51,7 @@ struct Share {
     std::size_t own_connection_count() const;
     std::size_t number_of(std::size_t place) const { return place * threads + thread; }
 
-    // How many of the first `count` messages belong to this thread.
+    // Returns how many of the first `count` messages belong to this thread.
     std::uint64_t own_message_count(std::uint64_t count) const;
     // Returns this thread's next message after `message`, which must belong to this thread.
     // The first message of a thread is the message with the thread's number.

@@ -125,7 +125,7 @@ void Lines::read() {
     watch_.want(ev::none);
     Session* const session = options_.session;
     const LineReader::Options& lines = options_.lines;
-    // Bytes without frames are read into the session's queue without a copy.
+    // Without frames and escapes, bytes are read into the session's queue without a copy.
     const bool is_direct = session && !lines.framing->has_frames() && !lines.escapes;
     if (is_direct && session->state() != Session::State::open) return;
     const std::size_t size = is_direct ? std::min(chunk_size, lines.max_frame) : chunk_size;

@@ -1,5 +1,5 @@
-// Sources supply the messages of a connection or of a whole lane. The messages are lines of an
-// input, stored messages, generated messages, or those of a recording.
+// Sources supply the messages of a connection or of a whole lane. The messages are lines or
+// bytes of an input, stored messages, generated messages, or those of a recording.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -22,8 +22,8 @@
 
 namespace yodel {
 
-// Standard input is not read while more bytes than this are queued for the socket. Connections
-// are not read while more are queued for standard output. A higher limit is no faster.
+// Queued bytes that pause reading: standard input if they are for the socket, the connections
+// if they are for standard output. A higher limit is no faster.
 inline constexpr std::size_t input_high_water = 64 * 1024;
 
 // Default window in messages. Short messages may exceed it, up to the window in bytes. With
@@ -203,8 +203,8 @@ private:
 class Replay final : public Source {
 public:
     // The recording must have no trouble. With `fast`, each message is sent as soon as all
-    // replies and unsolicited messages recorded before it have arrived. Calls `missed` with
-    // each recorded unsolicited message that did not arrive.
+    // replies and unsolicited messages recorded before it have arrived or are overdue. Calls
+    // `missed` with each recorded unsolicited message that did not arrive.
     Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool fast,
            Session& session, const std::function<void()>& changed,
            std::function<void(std::string_view payload)> missed);

@@ -187,7 +187,7 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
 void plan_load(LoadOptions& options) {
     using From = RunOptions::From;
     RunOptions& run = options.run;
-    options.report.load = !run.probe_interval;
+    options.report.is_load = !run.probe_interval;
     // A load sends the lines of standard input, unless that is a terminal, or an option sets
     // the length of the run, asks for generated messages, or selects a probe.
     const bool is_generated = run.probe || options.wants_generated_messages() ||

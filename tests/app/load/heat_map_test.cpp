@@ -49,7 +49,7 @@ TEST_CASE("puts the longest round trips into the first row, the shortest into th
     map.add(start + HeatMap::initial_column_time, histogram_of(4ms, 1));
     const HeatMap::View view = map.view(3, 10);
     CHECK(shades(view) == std::vector<std::string>{"04", "00", "40"});
-    CHECK(view.width == HeatMap::initial_column_time);
+    CHECK(view.column_time == HeatMap::initial_column_time);
     CHECK(view.rows.front().upper_end >= 4ms);
     CHECK(view.rows.back().upper_end >= 1ms);
     CHECK(view.rows.back().upper_end < 2ms);
@@ -72,11 +72,11 @@ TEST_CASE("keeps the whole run in view, in columns of more time") {
     HeatMap map;
     for (int i = 0; i < 9; ++i)
         map.add(start + i * HeatMap::initial_column_time, histogram_of(1ms, 1));
-    CHECK(map.view(1, 9).width == HeatMap::initial_column_time);
+    CHECK(map.view(1, 9).column_time == HeatMap::initial_column_time);
     const std::tuple<std::size_t, int, const char*> rows[] = {
         {8, 2, "44444"}, {5, 2, "44444"}, {4, 4, "444"}, {2, 8, "44"}, {1, 16, "4"}};
     for (const auto& [columns, width, row] : rows) {
-        CHECK(map.view(1, columns).width == width * HeatMap::initial_column_time);
+        CHECK(map.view(1, columns).column_time == width * HeatMap::initial_column_time);
         CHECK(shades(map.view(1, columns)) == std::vector<std::string>{row});
     }
 }
@@ -89,7 +89,8 @@ TEST_CASE("bounds the number of columns for a run of any length, and loses nothi
         const std::vector<int>& shades = view.rows.front().shades;
         CHECK(shades.size() <= HeatMap::max_columns);
         CHECK(shades.size() >= HeatMap::max_columns / 2);
-        CHECK(view.width * static_cast<std::int64_t>(HeatMap::max_columns) >= 599 * pause);
+        CHECK(view.column_time * static_cast<std::int64_t>(HeatMap::max_columns) >=
+              599 * pause);
         CHECK(shades == std::vector<int>(shades.size(), 4));
     }
 }
@@ -99,10 +100,10 @@ TEST_CASE("doubles the time of a column once the columns do not fit") {
     map.add(start, histogram_of(1ms, 1));
     map.add(start + HeatMap::max_columns * HeatMap::initial_column_time - 1ns, {});
     CHECK(map.view(1, 1000).rows.front().shades.size() == HeatMap::max_columns);
-    CHECK(map.view(1, 1000).width == HeatMap::initial_column_time);
+    CHECK(map.view(1, 1000).column_time == HeatMap::initial_column_time);
     map.add(start + HeatMap::max_columns * HeatMap::initial_column_time, {});
     CHECK(map.view(1, 1000).rows.front().shades.size() == HeatMap::max_columns / 2 + 1);
-    CHECK(map.view(1, 1000).width == 2 * HeatMap::initial_column_time);
+    CHECK(map.view(1, 1000).column_time == 2 * HeatMap::initial_column_time);
 }
 
 TEST_CASE("contains round trips of every length") {

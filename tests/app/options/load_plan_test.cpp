@@ -43,7 +43,7 @@ std::string plan_of(const std::string& line) {
     if (run.threads > 1) text += ", " + std::to_string(run.threads) + " threads";
     if (run.length) text += ", for " + duration_text(*run.length);
     if (const auto& limit = run.session.max_time) text += ", each for " + duration_text(*limit);
-    return text + (options.report.load ? "" : ", no load");
+    return text + (options.report.is_load ? "" : ", no load");
 }
 
 // Returns the messages of a file, "[a][b]", or the error.

@@ -85,10 +85,10 @@ TEST_CASE("a reporter prints each event in its form") {
         CHECK(print({.form = sequence}) == row.sequence);
         CHECK(print({.form = json, .quiet = true}).empty());
         CHECK(print({.form = sequence, .quiet = true}).empty());
-        CHECK(print({.form = payload, .load = true}).empty());
-        CHECK(print({.form = payload, .verbose = true, .load = true}) ==
+        CHECK(print({.form = payload, .is_load = true}).empty());
+        CHECK(print({.form = payload, .verbose = true, .is_load = true}) ==
               (row.payload.empty() ? "" : "1: " + row.payload));
-        CHECK(print({.form = json, .load = true}) == object({.has_connection = true}));
+        CHECK(print({.form = json, .is_load = true}) == object({.has_connection = true}));
     }
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("bytes without frames are printed once, before they are matched") {
     const std::vector<Event> events = {received_event(Fate::read, "a\nb"),
                                        answered_event(ab, {"a\nb", 5ms, true})};
     CHECK(printed(events, {}, run) == "a\nb");
-    CHECK(printed(events, {.load = true}, run).empty());
+    CHECK(printed(events, {.is_load = true}, run).empty());
 }
 
 TEST_CASE("a reporter prints only the differences of a replay") {

@@ -70,8 +70,8 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
     const RunOptions limited{.session = {.max_frame = 3}, .window = {}};
     const RunOptions many{.window = {}};
     const RunOptions two{.count = 2, .size = 1};
-    const Reporter::Options load{.load = true};
-    const Reporter::Options verbose{.verbose = true, .load = true};
+    const Reporter::Options load{.is_load = true};
+    const Reporter::Options verbose{.verbose = true, .is_load = true};
     const Client counted{{.count = 2}, load, From::shared_input};
     const Client generated{two, load, From::generator};
     const Client probe{{.probe = true}, {}, From::generator};
@@ -192,15 +192,15 @@ TEST_CASE("a load reports each second as an object, unless each message is repor
     };
     const RunOptions run{.pace = per_second, .count = 4};
     const Row rows[] = {
-        {"a load", {.run = run, .report = {.form = Form::json, .load = true}}, 3},
+        {"a load", {.run = run, .report = {.form = Form::json, .is_load = true}}, 3},
         {"quietly",
-         {.run = run, .report = {.form = Form::json, .quiet = true, .load = true}},
+         {.run = run, .report = {.form = Form::json, .quiet = true, .is_load = true}},
          0},
-        {"not in JSON", {.run = run, .report = {.load = true}}, 0},
+        {"not in JSON", {.run = run, .report = {.is_load = true}}, 0},
         {"no load", {.run = run, .report = {.form = Form::json}}, 0},
         {"connections without messages",
          {.run = {.length = 3500ms, .probe = true},
-          .report = {.form = Form::json, .load = true}},
+          .report = {.form = Form::json, .is_load = true}},
          3},
     };
     for (const Row& row : rows) {
@@ -232,7 +232,7 @@ TEST_CASE("a page shows the progress of a run, and ends it") {
                            .length = 1min,
                            .warm_up = 10s,
                            .start_at = begin + 5s},
-                   .report = {.verbose = true, .load = true},
+                   .report = {.verbose = true, .is_load = true},
                    .page = [&](RunDisplay::Owner& owner) {
                        auto made = std::make_unique<Page>(owner);
                        page = made.get();

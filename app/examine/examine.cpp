@@ -55,7 +55,7 @@ bool carries_stream(const Session::Options& options) {
 
 // Returns options for connections that report all bytes as they are. Their sessions expect no
 // replies, and wait for a server that stops reading.
-Session::Options bare(Session::Options options) {
+Session::Options raw_options(Session::Options options) {
     if (carries_stream(options)) options.framing = find_framing("raw");
     options.expect = Expect::none;
     options.reply_timeout = 1h;
@@ -68,7 +68,7 @@ struct Examination {
     const Session::Options& target;
     const std::size_t max_traces;
 
-    Session::Options options = bare(target);  // for connections
+    Session::Options options = raw_options(target);  // for connections
     // The framing of a stream. Other transports carry bytes as messages, without frames.
     const Framing& framing = carries_stream(target) ? *target.framing : *find_framing("raw");
     const std::string within = " within " + duration_text(target.reply_timeout);

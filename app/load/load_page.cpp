@@ -384,7 +384,7 @@ void LoadScreen::press(const ui::Key& key) {
 void LoadScreen::draw() {
     const RunProgress progress = owner_.progress();
     if (progress.phase != Phase::ended) {
-        map_.add(loop_.now(), recent_times(progress.results, seen_));
+        map_.add(loop_.now(), recent_times(progress.results, seen_times_));
         sent_rate_.add(loop_.now(), progress.results.sent);
         right_rate_.add(loop_.now(), progress.results.achieved_count());
         mark_changed();  // the page contains times, so it always differs

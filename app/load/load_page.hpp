@@ -87,7 +87,7 @@ private:
     ev::Loop& loop_;
     Owner& owner_;
     HeatMap map_;
-    Histogram seen_;  // see recent_times()
+    Histogram seen_times_;  // see recent_times()
     RecentRate sent_rate_;
     RecentRate right_rate_;
 };

@@ -240,16 +240,16 @@ std::string Reporter::difference_text(const Event& event) const {
     const std::string recorded_reply(message.expected.value_or(""));
     if (event.fate == Fate::missing)
         return "a recorded unsolicited message is missing\n" +
-               part("recorded", reply.payload, 0);
+               rows("recorded", reply.payload, 0);
     if (event.fate == Fate::unrecorded)
         return "an unsolicited message is not in the recording\n" +
-               part("now", reply.payload, 0);
+               rows("now", reply.payload, 0);
     if (event.fate == Fate::lost)
         return which +
                (message.is_late
                     ? " did not arrive within " + duration_text(run_.session.reply_timeout)
                     : " is missing") +
-               "\n" + part("sent", message.payload, 0) + part("recorded", recorded_reply, 0);
+               "\n" + rows("sent", message.payload, 0) + rows("recorded", recorded_reply, 0);
     if (event.fate == Fate::late && reply.is_right)
         return which + " arrived late" +
                (reply.round_trip ? " (after " + milliseconds_text(*reply.round_trip) + ")"
@@ -262,14 +262,14 @@ std::string Reporter::difference_text(const Event& event) const {
     std::string text =
         which + (message.expected ? " " + bad_text(reply) + "\n"
                                   : " is unexpected: no reply to its message was recorded\n");
-    text += part("sent", message.payload, 0);
-    if (message.expected) text += part("recorded", recorded_reply, recorded_offset);
-    return text + part("now", reply.payload, at);
+    text += rows("sent", message.payload, 0);
+    if (message.expected) text += rows("recorded", recorded_reply, recorded_offset);
+    return text + rows("now", reply.payload, at);
 }
 
 // Returns rows that show the payload around the difference, as a hex dump with `hex`. If they
 // do not show the whole payload, the label contains its size.
-std::string Reporter::part(const char* name, std::string_view payload,
+std::string Reporter::rows(const char* name, std::string_view payload,
                            std::size_t difference) const {
     const std::size_t before = std::max(difference, part_size_before) - part_size_before;
     const std::size_t begin =

@@ -84,7 +84,7 @@ private:
     void print_reply(const Event& event);
     void print_visible(std::string_view bytes);
     std::string difference_text(const Event& event) const;
-    std::string part(const char* name, std::string_view payload, std::size_t difference) const;
+    std::string rows(const char* name, std::string_view payload, std::size_t difference) const;
     void report_attempt(const std::string& text, bool is_new = true);
     void print_remark(std::size_t connection, const std::string& text);
 

@@ -158,7 +158,7 @@ void RunClient::show_progress() {
 void RunClient::print_interval() {
     const Results& results = run_.results();
     reporter_.output().append_line(
-        interval_object(results, ++interval_count_, recent_times(results, seen_)).str());
+        interval_object(results, ++interval_count_, recent_times(results, seen_times_)).str());
     interval_timer_.start_at(interval_timer_.deadline() + object_interval);
 }
 
@@ -167,7 +167,7 @@ void RunClient::continued() {
     if (page_) page_->continued();
 }
 
-// During the run, the first ^C ends it, and the second ^C kills the program.
+// During the run, the first ^C ends it, and the second ^C has the effect of SIGINT.
 void RunClient::interrupted() {
     if (is_complete_) return loop_.stop();
     if (std::exchange(was_interrupted_, true)) std::raise(SIGINT);

@@ -55,7 +55,7 @@ public:
     class Owner {
     public:
         virtual RunProgress progress() = 0;
-        // Called for ^C. The first call ends the run, the second call kills the program. After
+        // Called for ^C. The first call ends the run, the second call quits immediately. After
         // the run, called for any key, and stops the loop.
         virtual void interrupted() = 0;
         // Called before the program is suspended, and when it continues.
@@ -125,7 +125,7 @@ private:
     Outcome outcome_;           // without what outcome() adds
     ev::Timer progress_timer_;  // until the next progress line; empty if none are printed
     ev::Timer interval_timer_;  // until the next interval object; empty if none are printed
-    Histogram seen_;            // main times in the interval objects so far
+    Histogram seen_times_;      // main times in the interval objects so far
     std::uint64_t interval_count_ = 0;
     std::unique_ptr<RunDisplay> page_;  // stays after the run until a key is pressed
 };

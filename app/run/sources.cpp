@@ -263,7 +263,7 @@ std::optional<Outgoing> Replay::next() {
         }
         // The next message may depend on this reply.
         if (is_fast_ && awaited_.contains(event.message.id)) break;
-        expect(event);
+        set_deadline(event);
     }
     if (waits()) wake_at = std::min(wake_at, outstanding_.begin()->second.deadline);
     if (wake_at != ev::Time::max()) timer_.start_at(wake_at);
@@ -272,7 +272,7 @@ std::optional<Outgoing> Replay::next() {
 
 // Sets the deadline of the event if it is an unsolicited message that has not arrived yet. If
 // the replay does not follow the recorded times, a late reply may take its recorded round trip.
-void Replay::expect(const Event& event) {
+void Replay::set_deadline(const Event& event) {
     const auto expected = outstanding_.find(next_);
     if (expected == outstanding_.end()) return;
     const ev::Time now = loop_.now();
@@ -320,7 +320,7 @@ std::string Replay::masked_text(std::string_view payload) const {
 
 // Finds the first outstanding message with this payload, unless that message was recorded more
 // than the reply timeout after the next message to send.
-Replay::Outstanding::iterator Replay::find(std::string_view payload) {
+Replay::Outstanding::iterator Replay::find_outstanding(std::string_view payload) {
     const std::vector<StoredEvent>& events = recording_->events;
     const std::string text = masked_text(payload);
     const auto message =
@@ -335,7 +335,7 @@ Replay::Outstanding::iterator Replay::find(std::string_view payload) {
 }
 
 Fate Replay::judge_unsolicited(std::string_view payload) {
-    const auto found = find(payload);
+    const auto found = find_outstanding(payload);
     if (found == outstanding_.end()) return is_stopped_ ? Fate::unsolicited : Fate::unrecorded;
     outstanding_.erase(found);
     return Fate::unsolicited_as_recorded;

@@ -215,7 +215,7 @@ public:
     void left_flight(const Message& message) override;
     Fate judge_unsolicited(std::string_view payload) override;
     bool expects(std::string_view unsolicited) override {
-        return find(unsolicited) != outstanding_.end();
+        return find_outstanding(unsolicited) != outstanding_.end();
     }
     void stop() override;
     void closed() override;
@@ -223,12 +223,12 @@ public:
 private:
     struct Unsolicited {
         std::string text;        // without the masked parts
-        ev::Time deadline = {};  // missing after this time; set by expect()
+        ev::Time deadline = {};  // missing after this time; set by set_deadline()
     };
     using Outstanding = std::map<std::size_t, Unsolicited>;
 
-    void expect(const Event& event);
-    Outstanding::iterator find(std::string_view payload);
+    void set_deadline(const Event& event);
+    Outstanding::iterator find_outstanding(std::string_view payload);
     std::string masked_text(std::string_view payload) const;
     bool waits() const { return !outstanding_.empty() && outstanding_.begin()->first < next_; }
     void report_missing(ev::Time deadline);

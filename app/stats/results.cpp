@@ -125,9 +125,9 @@ ev::Duration system_clock_offset() {
 }
 
 void Jitter::record(ev::Duration transit) {
-    const double change = std::abs(static_cast<double>((transit - last).count()));
+    const double change = std::abs(static_cast<double>((transit - last_transit).count()));
     if (transits > 0) mean += (change - mean) / 16;
-    last = transit;
+    last_transit = transit;
     ++transits;
 }
 

@@ -34,7 +34,7 @@ inline constexpr std::chrono::milliseconds tolerated_lateness{50};
 struct Jitter {
     double mean = 0;  // nanoseconds
     std::uint64_t transits = 0;
-    ev::Duration last{};  // the most recent transit time
+    ev::Duration last_transit{};
 
     void record(ev::Duration transit);
 };

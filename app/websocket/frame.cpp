@@ -137,10 +137,10 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
 // Writes held bytes that may be passed on. Returns true once none are left.
 bool FrameReader::pass_held(std::span<char>& to) {
     if (!has_output()) return true;
-    const std::size_t count = held_.copy(to.data(), to.size(), written_);
+    const std::size_t count = held_.copy(to.data(), to.size(), written_size_);
     to = to.subspan(count);
-    written_ += count;
-    if (written_ < held_.size()) return false;
+    written_size_ += count;
+    if (written_size_ < held_.size()) return false;
     std::string().swap(held_);
     return true;
 }
@@ -164,7 +164,7 @@ bool FrameReader::begin_frame(std::string_view head) {
     if (opcode_ != Opcode::continuation) {
         is_text_ = opcode_ == Opcode::text;
         held_.assign(message_head_size, '\0');
-        written_ = 0;
+        written_size_ = 0;
     }
     const std::uint64_t before = held_.size() - message_head_size;
     if (payload_size_ > max_message_ - before)
@@ -211,8 +211,8 @@ bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
     wire.remove_prefix(count);
     payload_left_ -= count;
     if (!is_control(opcode_) && is_text_) {
-        const bool is_valid = check_.add({place, count});
-        const bool is_cut = payload_left_ == 0 && is_final_ && !check_.is_complete();
+        const bool is_valid = utf8_check_.add({place, count});
+        const bool is_cut = payload_left_ == 0 && is_final_ && !utf8_check_.is_complete();
         if (!is_valid || is_cut) return fail(invalid_data, "a text message is not UTF-8");
     }
     if (is_direct) to = to.subspan(count);

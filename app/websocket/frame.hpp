@@ -104,9 +104,9 @@ private:
     // The message in progress.
     bool is_fragmented_ = false;
     bool is_text_ = false;
-    ui::Utf8Check check_;      // checks a text; complete between messages
-    std::string held_;         // the message's head, and its payload if fragmented
-    std::size_t written_ = 0;  // bytes of held_ already written
+    ui::Utf8Check utf8_check_;      // checks a text; complete between messages
+    std::string held_;              // the message's head, and its payload if fragmented
+    std::size_t written_size_ = 0;  // bytes of held_ already written
     Closure closure_;
 };
 

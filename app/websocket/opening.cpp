@@ -173,9 +173,9 @@ End check_start(std::string_view bytes) {
     if (bytes.starts_with(alert)) return {Reason::tls, By::peer, "speaks TLS; use wss://"};
     if (!bytes.starts_with(start.substr(0, bytes.size())) && bytes != alert.substr(0, 1))
         return {Reason::refused, By::peer, "does not speak HTTP, which WebSocket needs"};
-    if (bytes.size() > max_opening)
+    if (bytes.size() > max_opening_size)
         return {Reason::refused, By::us, "the server's response exceeds",
-                std::to_string(max_opening) + " bytes"};
+                std::to_string(max_opening_size) + " bytes"};
     return {};
 }
 
@@ -213,7 +213,7 @@ End check_response(std::string_view response, const Request& request, std::strin
 Reply reply_to(std::string_view request) {
     if (request.starts_with("\x16\x03"))
         return refusal(bad_request, "the client speaks TLS, but this port does not");
-    if (request.size() > max_opening)
+    if (request.size() > max_opening_size)
         return refusal("431 Request Header Fields Too Large\r\nConnection: close",
                        "the request's header exceeds 16 KiB");
     if (!opening_size(request)) return refusal(bad_request, no_request);

@@ -13,7 +13,7 @@
 namespace yodel::websocket {
 
 // Longer requests and responses are refused.
-constexpr std::size_t max_opening = 16 * 1024;  // bytes
+constexpr std::size_t max_opening_size = 16 * 1024;  // bytes
 
 struct Request {
     std::string host;        // the Host field: HOST or HOST:PORT

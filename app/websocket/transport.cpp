@@ -195,7 +195,7 @@ private:
         const auto size = opening_size(undecoded_);
         const std::string request = undecoded_.substr(0, size.value_or(std::string::npos));
         const bool may_be_get = request.empty() || request[0] == 'G';
-        if (!size && may_be_get && request.size() <= max_opening) return false;
+        if (!size && may_be_get && request.size() <= max_opening_size) return false;
         undecoded_.erase(0, request.size());
         const Reply reply = reply_to(request);
         wire_ = reply.text;

@@ -73,7 +73,7 @@ Result read(std::string_view bytes, bool masked, std::size_t piece, std::size_t 
 void check_opening(std::string_view bytes) {
     const auto size = opening_size(bytes);
     const std::string_view opening = bytes.substr(0, size.value_or(bytes.size()));
-    assert(reply_to(opening).text.size() < max_opening + 1000);
+    assert(reply_to(opening).text.size() < max_opening_size + 1000);
     if (size && !check_start(opening)) check_response(opening, Request{.host = "h"}, "key");
     if (is_allowed_header(bytes)) assert(bytes.find_first_of("\r\n") == bytes.npos);
 }

@@ -188,7 +188,7 @@ TEST_CASE("looks at the first bytes of a response that is not whole") {
         CHECK(end.reason == Reason::refused);
         CHECK(end.text() == "the peer does not speak HTTP, which WebSocket needs");
     }
-    const std::string longest = "HTTP/1.1 200 " + std::string(max_opening - 13, 'x');
+    const std::string longest = "HTTP/1.1 200 " + std::string(max_opening_size - 13, 'x');
     CHECK_FALSE(check_start(longest));
     CHECK(check_start(longest + "x").text() == "the server's response exceeds 16384 bytes");
 }
@@ -265,6 +265,6 @@ Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=\x20 => 400 Sec-WebSocket-Key is inval
                 [](const std::string& changes) { return answer(request(changes)); });
     CHECK(answer("\x16\x03\x01\x02") == "400 the client speaks TLS, but this port does not");
     CHECK(answer("PRI * HTTP/2.0") == "400 the request is not a valid HTTP/1.1 GET request");
-    CHECK(answer(std::string(max_opening + 1, 'G')) ==
+    CHECK(answer(std::string(max_opening_size + 1, 'G')) ==
           "431 the request's header exceeds 16 KiB");
 }

@@ -347,8 +347,8 @@ TEST_CASE("skips interim responses, and limits the final one without the message
     Scene scene(true);
     std::string response = scene.greeting();
     response.insert(response.size() - 2,
-                    "X: " + std::string(max_opening - response.size() - 5, 'x') + "\r\n");
-    REQUIRE(response.size() == max_opening);
+                    "X: " + std::string(max_opening_size - response.size() - 5, 'x') + "\r\n");
+    REQUIRE(response.size() == max_opening_size);
     for (int i = 0; i < 16; ++i) scene.peer.to_read += "HTTP/1.1 103 Early\r\nX: y\r\n\r\n";
     scene.peer.to_read += response;
     scene.send(frames_of("binary *{1000}"));

@@ -35,7 +35,7 @@ constexpr std::size_t datagram_overhead = 1024;
 constexpr std::size_t near_window = 2;
 constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 
-// Number of queued bytes from which on a peer counts as blocked.
+// A peer counts as blocked if this number of bytes is queued for it.
 constexpr std::size_t peer_high_water = 256 * 1024;
 
 // Maximum bytes in flight on one connection, and on all together. Messages in flight are

@@ -29,7 +29,7 @@ public:
     struct Options {
         Form form = Form::payload;
         bool hex = false;      // print a replay's differences as hex dumps
-        bool quiet = false;    // print only replies, problems and the end object
+        bool quiet = false;    // print only errors, and replies, an end object or a summary
         bool verbose = false;  // also report connections
         // Report totals instead of connections and generated messages, number the connections,
         // and print replies only with `verbose`.

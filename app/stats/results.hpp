@@ -25,7 +25,7 @@
 
 namespace yodel {
 
-// A message may always be late by this time after its planned time.
+// Tolerated delay of a message after its planned time. A long run may tolerate more.
 inline constexpr std::chrono::milliseconds tolerated_lateness{50};
 
 // The interarrival jitter of one connection (RFC 3550, 6.4.1): a running mean, with a weight of

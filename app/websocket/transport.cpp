@@ -218,7 +218,7 @@ private:
             if (stop == Stop::blocked) break;
             if (stop != Stop::control) return take_close(stop == Stop::failed);
             if (reader_.opcode() == Opcode::ping) {
-                // Drops the older ones if the peer does not read; RFC 6455 allows it for pongs.
+                // Drops older pings and pongs if the peer does not read, as RFC 6455 allows.
                 if (controls_.size() >= piece_size) controls_.clear();
                 controls_ += make_control(Opcode::pong, reader_.control());
             } else if (reader_.control() == std::to_string(pings_)) {

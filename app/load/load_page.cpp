@@ -255,12 +255,12 @@ void add_map(Rows& rows, const RunProgress& progress, const HeatMap& map, int he
 // Also adds empty columns, so that a stalled service is visible as a gap.
 void HeatMap::add(ev::Time now, const Histogram& slice) {
     if (empty() && slice.count() == 0) return;
-    if (empty()) begun_at_ = now;
-    while ((now - begun_at_) / column_time_ >= static_cast<std::int64_t>(max_columns)) {
+    if (empty()) began_at_ = now;
+    while ((now - began_at_) / column_time_ >= static_cast<std::int64_t>(max_columns)) {
         columns_ = merged(2);
         column_time_ *= 2;
     }
-    const auto needed = static_cast<std::size_t>((now - begun_at_) / column_time_) + 1;
+    const auto needed = static_cast<std::size_t>((now - began_at_) / column_time_) + 1;
     columns_.resize(std::max(columns_.size(), needed));
     for (const Histogram::Bucket& each : slice.buckets())
         columns_.back()[cell_of(each.upper_end)] += each.count;

@@ -53,7 +53,7 @@ private:
     std::vector<Column> merged(std::size_t together) const;
 
     std::vector<Column> columns_;
-    ev::Time begun_at_{};
+    ev::Time began_at_{};
     ev::Duration column_time_ = initial_column_time;
 };
 

@@ -104,7 +104,7 @@ private:
     ev::Duration next_offset_{};     // planned time of the next message, since `begins_at_`
     ev::Duration first_offset_{};    // planned time of the first message
     ev::Duration passed_offset_{};   // planned time of the last passed message
-    ev::Duration passed_after_{};    // when that message was passed
+    ev::Duration passed_after_{};    // when it was passed, since `begins_at_`
 };
 
 }  // namespace yodel

@@ -39,17 +39,17 @@ std::optional<Outgoing> LineReader::next() {
     const std::string_view bytes = buffer_.view();
     if (bytes.empty()) return std::nullopt;
     std::string_view payload = bytes.substr(0, chunk_size);
-    used_ = payload.size();
+    used_size_ = payload.size();
     if (!is_raw_) {
         const Decoder::Decoded line = decoder_.next(bytes);
         if (line.kind == Decoder::Decoded::Kind::error) return refuse(line.error);
         const bool is_whole = line.kind == Decoder::Decoded::Kind::message;
         if (!is_whole && !has_ended_) return std::nullopt;
         payload = is_whole ? line.payload : buffer_.view();
-        used_ = is_whole ? line.used : payload.size();
-        if (used_ == 0) return std::nullopt;
+        used_size_ = is_whole ? line.used : payload.size();
+        if (used_size_ == 0) return std::nullopt;
     }
-    const bool is_unterminated = used_ == payload.size();
+    const bool is_unterminated = used_size_ == payload.size();
     // The framing adds a CR to the LF. The input may already contain it.
     if (options_.framing->delimiter == "\r\n" && !is_unterminated && payload.ends_with('\r'))
         payload.remove_suffix(1);
@@ -71,15 +71,15 @@ std::optional<Outgoing> LineReader::next_lines(std::size_t size) {
     const std::size_t end = bytes.rfind('\n');
     if (end == bytes.npos) return std::nullopt;
     decoder_.restart();
-    used_ = end + 1;
+    used_size_ = end + 1;
     return Outgoing{.payload = bytes.substr(0, end)};
 }
 
 void LineReader::pop(const Outgoing& message) {
-    const std::string_view bytes = buffer_.view().substr(0, used_);
+    const std::string_view bytes = buffer_.view().substr(0, used_size_);
     line_number_ += static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '\n')) +
                     (message.is_unterminated ? 1 : 0);
-    buffer_.consume(used_);
+    buffer_.consume(used_size_);
 }
 
 Trouble LineReader::trouble() const {
@@ -182,10 +182,10 @@ void Lines::keep() {
 // --- Generated messages.
 
 std::optional<Outgoing> Generator::next() {
-    if (input_ && number_ == messages_->size()) return std::nullopt;
-    if (!messages_) return Outgoing{.payload = text(++number_)};
-    const std::string& message = (*messages_)[number_ % messages_->size()];
-    number_ = share_.message_after(number_);
+    if (input_ && next_number_ == messages_->size()) return std::nullopt;
+    if (!messages_) return Outgoing{.payload = text(++next_number_)};
+    const std::string& message = (*messages_)[next_number_ % messages_->size()];
+    next_number_ = share_.message_after(next_number_);
     return Outgoing{.payload = message};
 }
 
@@ -194,16 +194,16 @@ std::string_view Generator::text(std::uint64_t number) {
     const char* const end = std::to_chars(decimal, decimal + sizeof decimal, number).ptr;
     const std::size_t digits = std::min(static_cast<std::size_t>(end - decimal), text_.size());
     std::copy(end - digits, end, text_.begin());
-    fill(digits, std::max(digits_, digits));
-    digits_ = digits;
-    if (digits_ + check_letter_count > text_.size()) {
-        fill(digits_, text_.size());
+    fill(digits, std::max(digit_count_, digits));
+    digit_count_ = digits;
+    if (digit_count_ + check_letter_count > text_.size()) {
+        fill(digit_count_, text_.size());
         return text_;
     }
     // Places without a digit have the value 0.
     unsigned sum = 0;
     unsigned weighted = 0;
-    for (unsigned place = 0; place < digits_; ++place) {
+    for (unsigned place = 0; place < digit_count_; ++place) {
         const auto value = static_cast<unsigned>(text_[place] - '0') + 1;
         sum += value;
         weighted += value * (place + 1);

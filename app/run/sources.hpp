@@ -103,7 +103,7 @@ private:
     const bool is_raw_;
     bufio::Buffer buffer_;
     Decoder decoder_;
-    std::size_t used_ = 0;           // bytes that the message from next() occupies
+    std::size_t used_size_ = 0;      // bytes that the message from next() occupies
     std::uint64_t line_number_ = 1;  // number of the next line
     bool has_ended_ = false;
     std::string unescaped_;  // the message from next(), with its escapes replaced
@@ -171,7 +171,7 @@ public:
     explicit Generator(std::size_t size) : text_(size, ' ') { fill(0, size); }  // size in bytes
     // Own message n of the run is line n modulo the number of lines.
     Generator(OwnMessages messages, const Share& share)
-        : messages_(std::move(messages)), share_(share), number_(share.thread) {}
+        : messages_(std::move(messages)), share_(share), next_number_(share.thread) {}
     // The input reports its trouble once, not for each connection.
     explicit Generator(const Lines& input) : messages_(input.kept()), input_(&input) {}
 
@@ -181,18 +181,18 @@ public:
 
     std::optional<Outgoing> next() override;
     bool over() const override {
-        return input_ && input_->over() && number_ == messages_->size();
+        return input_ && input_->over() && next_number_ == messages_->size();
     }
 
 private:
     void fill(std::size_t begin, std::size_t end);
 
     std::string text_;
-    std::size_t digits_ = 0;      // at the front of the text
-    const OwnMessages messages_;  // null if messages are generated
+    std::size_t digit_count_ = 0;  // at the front of the text
+    const OwnMessages messages_;   // null if messages are generated
     const Lines* const input_ = nullptr;
     const Share share_;
-    std::uint64_t number_ = 0;  // number of the next message
+    std::uint64_t next_number_ = 0;  // number of the next message
 };
 
 // Sends the messages of a recording at their recorded times, or as soon as replies arrive, and

@@ -4,8 +4,8 @@
 // prefix (app/stats/results.hpp), rate or jitter, or lateness, which means lateness_p99.
 // OP is one of < <= > >= =. VALUE is a duration, a count, or a rate; a count may also be a
 // percentage of the messages sent, the messages due, the attempts to connect, or the TLS
-// handshakes. Counts and rates may end with k, M or G, powers of 1000, and then rates with /s.
-// Blanks may surround NAME, OP and VALUE.
+// handshakes. Counts and rates may have a suffix k, M or G, a power of 1000. Rates may end with
+// /s. Blanks may surround NAME, OP and VALUE.
 #pragma once
 
 #include "app/stats/results.hpp"

@@ -44,11 +44,11 @@ ev::Duration system_clock_offset();
 
 struct Results {
     std::uint64_t sent = 0;
-    std::uint64_t echoed = 0;       // answered by the right reply, or unanswered as recorded
-    std::uint64_t bad = 0;          // answered by another reply
-    std::uint64_t lost = 0;         // not answered within the reply timeout, or before the end
-    std::uint64_t unsent = 0;       // due, and never sent by this program
-    std::uint64_t late = 0;         // answered after the reply timeout; also echoed or bad
+    std::uint64_t echoed = 0;  // answered by the right reply, or unanswered as recorded
+    std::uint64_t bad = 0;     // answered by another reply
+    std::uint64_t lost = 0;    // not answered before the reply timeout or the connection's end
+    std::uint64_t unsent = 0;  // due, and never sent by this program
+    std::uint64_t late = 0;    // answered after the reply timeout; also echoed or bad
     std::uint64_t unsolicited = 0;  // messages from the server that answer nothing
     std::uint64_t stale = 0;        // unsolicited messages after the connection's first echo
     std::uint64_t duplicates = 0;   // further replies to an answered message

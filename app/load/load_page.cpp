@@ -26,11 +26,11 @@ constexpr int width_with_names = 36;
 // A heat map has a title, an axis, and at least this number of rows between them.
 constexpr int min_map_rows = 2;
 // Facts are dropped to give the map this number of rows, including its title and axis, but
-// `min_facts` - 1 facts are kept. If no map fits even then, none are dropped for it.
+// `min_facts` are kept. If no map fits even then, none are dropped for it.
 constexpr int preferred_map_rows = 9;
-constexpr int min_facts = 5;
+constexpr int min_facts = 4;
 
-constexpr std::size_t max_failures = 5;
+constexpr std::size_t max_failures = 5;  // kinds shown
 
 // Distance between two marks on the axis, in columns.
 constexpr std::size_t mark_distance = 16;
@@ -273,8 +273,8 @@ std::vector<HeatMap::Column> HeatMap::merged(std::size_t together) const {
     return fewer;
 }
 
-// Each row covers the same number of cells. The filled cells are in the middle, and empty cells
-// surround a small filled range, so that later changes are small.
+// Each row covers the same number of cells. Empty cells surround a small filled range, so that
+// later changes are small.
 HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
     constexpr std::size_t min_cells = 14;  // more than a factor of ten
     if (empty()) return {};
@@ -336,11 +336,11 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
     }
     Rows rows{fit({phase, {progress.target, 1, Style::bold}}, width, {"  "})};
     std::vector<Fact> facts = facts_of(progress, rates);
-    // If no connection is open and some have failed, the reasons matter more than the map.
+    // If no connection is open during the run, the reasons matter more than the map.
     const bool has_only_failures =
         progress.results.open == 0 && !has_ended && !progress.results.failures.empty();
-    const int before_map = has_only_failures ? static_cast<int>(facts.size()) : min_facts - 1;
-    const bool has_hint = size.rows > min_facts;
+    const int before_map = has_only_failures ? static_cast<int>(facts.size()) : min_facts;
+    const bool has_hint = size.rows > min_facts + 1;
     const int left = size.rows - (has_hint ? 2 : 1);
     const int kept = std::max(left - preferred_map_rows, before_map);
     const int count =

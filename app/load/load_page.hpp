@@ -63,13 +63,12 @@ struct LoadRates {
     double right = 0;
 };
 
-// Returns a page that fits into `size`: counts, rates, requirements, percentiles, failures, and
-// a heat map of the round trips. If space is short, omits the least important rows and parts of
-// rows. After the end of the run, shows the rates of the whole run instead of `rates`.
+// Returns the page, which fits into `size`. If space is short, omits the least important rows
+// and parts of rows. After the end of the run, shows the rates of the whole run, not `rates`.
 Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map, ui::Size size);
 
-// Draws the load page, at most ten times a second. Keys: ^C ends the run, ^Z suspends, ^L
-// redraws. After the run, any other key reports an interrupt.
+// Draws the load page, at most ten times a second. ^C ends the run, ^Z suspends, ^L redraws.
+// After the run, any key except ^Z and ^L ends the program.
 class LoadScreen final : public RunDisplay, private FullScreen {
 public:
     // See FullScreen. The handler of SIGCONT must call continued(). The owner must outlive the

@@ -16,7 +16,8 @@ using State = Session::State;
 
 namespace {
 
-// Limits per turn of the loop, so that replies are read in between.
+// Maximum number of connections opened, and of planned messages sent, before the loop's next
+// turn, so that replies are read in between.
 constexpr unsigned connections_per_turn = 64;
 constexpr unsigned messages_per_turn = 256;
 
@@ -25,8 +26,8 @@ constexpr unsigned messages_per_turn = 256;
 constexpr std::size_t overdue_window = 64 * 1024;  // messages; no limit if they are coalesced
 constexpr std::size_t overdue_window_bytes = 4 * 1024 * 1024;
 
-// Limit of the datagrams in flight, in bytes including the system's overhead for each. They fit
-// into the usual socket buffer; more would be dropped.
+// Default limit of the datagrams in flight, in bytes including the system's overhead for each.
+// They fit into the usual socket buffer; more would be dropped.
 constexpr std::size_t max_datagram_bytes_in_flight = 128 * 1024;
 constexpr std::size_t datagram_overhead = 1024;
 
@@ -38,8 +39,8 @@ constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 // A peer counts as blocked if this number of bytes is queued for it.
 constexpr std::size_t peer_high_water = 256 * 1024;
 
-// Maximum bytes in flight on one connection, and on all together. Messages in flight are
-// buffered until their replies arrive.
+// Numbers of bytes in flight, on one connection and on all together, from which on no further
+// message is sent. Messages in flight are buffered until they are answered or lost.
 constexpr std::size_t max_bytes_in_flight = 8 * 1024 * 1024;
 constexpr std::size_t max_total_bytes_in_flight = 256 * 1024 * 1024;
 
@@ -49,7 +50,7 @@ constexpr std::size_t min_bytes_in_flight = 64 * 1024;
 // Maximum number of payload bytes shown of a bad reply.
 constexpr std::size_t shown_bytes = 256;
 
-// Extra time at the end to send overdue messages, which waited for a connection or a processor.
+// Maximum time after the end to send overdue messages, which may have waited for a processor.
 constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
 // Returns "reply 3 differs from its message at byte 4 (expected o, got n)" or "reply 3 does not
@@ -212,7 +213,7 @@ public:
     }
 
     void finish_if_done() {
-        if (!lane_.over() && !is_worn && !has_ended()) return;
+        if (!lane_.over() && !is_worn && !is_work_done()) return;
         if (session.in_flight() > 0 && !closes_with_source()) return;
         session.finish();
     }
@@ -286,7 +287,7 @@ private:
         settle();
     }
 
-    // Counts and reports why the connection is closed or waits for a retry.
+    // Counts and reports the end of a connection or of an attempt to connect.
     void report_end() {
         bufio::End end = session.end();
         const int status = exit_status(end);
@@ -302,14 +303,14 @@ private:
         if (lane_.hooks_.owner) lane_.hooks_.owner->lane_ended(number, session, has_opened);
     }
 
-    // Retries, replaces the connection, or leaves it closed.
+    // Allows or prevents a retry. Replaces a worn connection that is closed. In a repeated
+    // probe, plans the next connection.
     void on_ended() {
         if (reported_state == State::waiting) {
             is_worn = false;
             if (lane_.settled_count_ > 0) settle();
-            // Give up retrying if nothing is left to send.
             const bool is_done =
-                has_ended() && !closes_with_source() && session.in_flight() == 0;
+                is_work_done() && !closes_with_source() && session.in_flight() == 0;
             if (lane_.over() || is_done) session.disconnect();
             return;
         }
@@ -355,13 +356,12 @@ private:
 
     // Returns true if nothing is left to send or, in a probe, if the connection has opened and
     // need not stay open. Until then, a probe may retry.
-    bool has_ended() const {
+    bool is_work_done() const {
         if (!options_.probe) return is_source_over();
         const bool stays = !options_.probe_interval && (options_.length || options_.lifetime);
         return !stays && has_opened && lane_.stage_ >= Stage::sending;
     }
 
-    // Measures round trips from the planned times, unless the connection has its own source.
     void session_event(const Event& happened) override {
         Event event = happened;
         const Message& message = event.message;
@@ -379,6 +379,7 @@ private:
             if (!message.is_late && event.frames.empty()) source().left_flight(message);
             if (options.expect == Expect::given && event.fate == Fate::echoed)
                 event.fate = Fate::as_recorded;
+            // Round trips of planned messages begin at the planned times.
             if (reply.round_trip && !own_source)
                 *reply.round_trip += message.sent_at - message.planned_at;
         }
@@ -387,12 +388,12 @@ private:
         report(event);
     }
 
-    // In a replay, a message without a recorded reply expects none.
     void on_lost(Event event) {
         const Message& message = event.message;
         has_overdue_reply = message.is_late;
         source().left_flight(message);
         if (lane_.stage_ >= Stage::closing) return;
+        // In a replay, a message without a recorded reply expects none.
         const bool is_as_recorded =
             options_.session.expect == Expect::given && !message.expected;
         const bool is_explained = !message.is_late && exit_status(session.end()) != 0;
@@ -457,15 +458,15 @@ void Lane::fail(const bufio::End& end) {
     finish_all();
 }
 
-// Stops connecting when --max-time has passed since this time, or since the requested start if
-// that is later.
+// Sets the time at which a lane that is still settling stops connecting: --max-time after
+// `since` or, if later, after the requested start.
 void Lane::limit_connecting(ev::Time since) {
     if (!options_.length || stage_ != Stage::settling) return;
     phase_timer_.start_at(std::max(options_.start_at.value_or(since), since) +
                           *options_.length);
 }
 
-// Opens the connections that are due at their pace or, in a repeated probe, connects again.
+// Opens connections that are due at their pace or, in a repeated probe, connects again.
 void Lane::open_due() {
     if (options_.probe_interval && !connections_.empty()) return connections_[0]->connect();
     const std::optional<Pace>& pace = options_.connect_pace;
@@ -504,7 +505,7 @@ void Lane::count_trouble(const Source* source) {
     results_.record_end(trouble.status, true);
 }
 
-// Ends the lane once each connection is closed for good, and no other will be opened.
+// Ends the lane once all connections are closed, and no other will be opened.
 void Lane::end_if_done() {
     if (stage_ == Stage::ended || live_count_ > 0 || open_timer_.pending()) return;
     if (!over()) {
@@ -621,8 +622,8 @@ void Lane::finish() {
     finish_all();
 }
 
-// Stops sending for good, adds this lane's share of the planned rate to the results, and ends
-// the connections.
+// Stops sending for good, and ends the connections, after their replies unless `next` is
+// Stage::closing. With a schedule, sets this lane's share of the planned and reached rates.
 void Lane::finish_all(Stage next) {
     if (stage_ == Stage::ended) return;  // step() will report it
     if (!over()) {
@@ -654,7 +655,7 @@ void Lane::finish_all(Stage next) {
 }
 
 void Lane::time_up() {
-    if (connections_.empty()) return fail(no_connection("resolving"));
+    if (connections_.empty()) return fail(no_connection_end("resolving"));
     // All messages left in the schedule are overdue by now, so allow time to send them.
     if (schedule_) {
         const ev::Time last = schedule_->begins_at() + *options_.length +
@@ -667,7 +668,7 @@ void Lane::time_up() {
     finish_all();
 }
 
-bufio::End Lane::no_connection(const std::string& phase) const {
+bufio::End Lane::no_connection_end(const std::string& phase) const {
     return {Reason::timeout, By::us, "no connection within",
             duration_text(*options_.length) + " (--max-time): still " + phase};
 }

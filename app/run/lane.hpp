@@ -31,7 +31,7 @@
 
 namespace yodel {
 
-// `connections` and `count` are totals of the run, not per thread.
+// `connections`, `connect_pace`, `pace` and `count` are totals of the run, not per thread.
 struct RunOptions {
     // The origin of the messages.
     enum class From {
@@ -50,12 +50,12 @@ struct RunOptions {
     bool churns() const { return churn > 0 || lifetime; }
     From from = From::generator;
     OwnMessages messages = {};     // sent over and over; null unless --messages names a file
-    bool escapes = false;          // the input contains escapes such as \n and \xNN
+    bool escapes = false;          // replace escapes such as \n and \xNN in the input
     ev::Duration greeting_wait{};  // see Lines::Options
     std::shared_ptr<const Recording> recording = {};  // must have no trouble if replayed
     bool fast = false;                                // see Replay
-    // Returns true if the connections of a thread share one source. Otherwise `pace`, `seed`,
-    // `warm_up` and, except in a repeated probe, `count` must not be set.
+    // Returns true if the connections of a thread send messages of one source. Otherwise
+    // `pace`, `seed`, `warm_up` and, except in a repeated probe, `count` must not be set.
     bool shares_source() const { return from <= From::shared_input && !probe; }
     bool generates() const { return from == From::generator && !messages && !probe; }
     LineReader::Options line_options() const {
@@ -71,10 +71,10 @@ struct RunOptions {
     std::optional<unsigned> window = 1;
     // Messages or, with `probe_interval`, attempts to connect; 0 if unlimited.
     std::uint64_t count = 0;
-    // Time from the first message. Overdue messages may be sent for up to one more second, and
-    // then count as unsent. Connections have the same time to open before the first message. In
-    // a probe, the time begins with the first open connection. At its end, connections that are
-    // not yet open still have the rest of their connect timeout.
+    // Time from the start of sending. Overdue messages may be sent for up to one more second;
+    // the rest then count as unsent. The same time limits how long connections may take to open
+    // before that start. In a probe, the time begins with the first open connection. At its
+    // end, connections that are not yet open still have the rest of their connect timeout.
     std::optional<ev::Duration> length = {};
     // `count` and `length` begin after the warm-up.
     std::optional<ev::Duration> warm_up = {};
@@ -116,18 +116,18 @@ public:
         Owner* owner = nullptr;
     };
 
-    // The options must outlive the lane.
+    // The loop and the options must outlive the lane.
     Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks hooks);
     ~Lane();
     Lane(const Lane&) = delete;
 
-    // Opens the connections, whose sessions have these options.
+    // Begins to open the connections, whose sessions have these options.
     void connect(const std::shared_ptr<Session::Options>& options);
     // Counts all connections as failed, with this end. Call it instead of connect().
     void fail(const bufio::End& end);
     // Starts sending at this time or, if later, at RunOptions::start_at.
     void begin_at(ev::Time time);
-    // While paused, reads nothing, so that back-pressure slows the peers down.
+    // While paused, reads no replies, so that back-pressure slows the peers down.
     void pause(bool is_paused);
     // Stops connecting and sending, and closes the connections after their replies.
     void finish();
@@ -144,7 +144,7 @@ private:
 
     // In this order.
     enum class Stage {
-        settling,  // connections are opening
+        settling,  // waits for connect(), and for connections to open
         ready,     // waits for begin_at(), or for the start that begin_at() has set
         sending,   // messages of the warm-up or of the run
         waiting,   // sending has ended; waits for replies
@@ -182,7 +182,7 @@ private:
     std::shared_ptr<const Session::Options> session_options_;
     ev::Timer open_timer_;  // the next attempt to connect, except for retries
     std::vector<std::unique_ptr<Connection>> connections_;
-    std::size_t live_count_ = 0;     // of `connections_`, those not closed for good
+    std::size_t live_count_ = 0;     // connections that are opening, open or will retry
     std::size_t settled_count_ = 0;  // see Connection::is_settled
     bool is_trouble_reported_ = false;
     bool is_paused_ = false;

@@ -17,7 +17,8 @@ namespace {
 constexpr int dump_width = 80;
 constexpr std::size_t max_remarks = 1000;  // lines about connections
 
-// Returns "64 bytes, seq 1, 0.21 ms", or an empty text for an unsolicited message.
+// Returns a line such as "64 bytes, seq 1, 0.21 ms". Returns an empty text for an event without
+// a message, except a duplicate reply.
 std::string sequence_line(const Event& event) {
     const Message& message = event.message;
     const Reply& reply = event.reply;
@@ -34,7 +35,7 @@ std::string sequence_line(const Event& event) {
     return text;
 }
 
-// Returns the size of an incomplete UTF-8 character at the end, or 0 if there is none.
+// Returns the number of bytes of an incomplete UTF-8 character at the end, often 0.
 std::size_t partial_character_size(std::string_view bytes) {
     for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
         const std::size_t size = ui::encoded_size(bytes[bytes.size() - back]);
@@ -232,7 +233,7 @@ void Reporter::print_visible(std::string_view bytes) {
 
 // --- How a replay differs from its recording.
 
-// Returns an empty text if the event does not differ from the recording.
+// Returns an empty text for events that need no report, such as the recorded reply in time.
 std::string Reporter::difference_text(const Event& event) const {
     const Message& message = event.message;
     const Reply& reply = event.reply;

@@ -1,8 +1,10 @@
 // Writes the events of a run to standard output, in one of several forms, and to a journal.
+// Prints remarks about connections on standard error.
 //
-// If reports_messages(), Form::json prints an object for each connection and each message, one
-// per line. A message without a timely reply is `lost`; a late reply adds another object,
-// `late`. In a load, lines begin with the connection's number, and objects contain that number.
+// If reports_messages(), Form::json prints an object for each connection that opens, and for
+// what happens to each message. A message without a timely reply is `lost`; a late reply adds
+// another object, `late`. In a load, lines begin with the connection's number, and objects
+// contain that number.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -23,8 +25,8 @@ namespace yodel {
 
 class Reporter final : public Lane::Owner {
 public:
-    // `payload` prints a payload with a newline or, without frames, as received. `hex` prints
-    // it as a hex dump. `sequence` prints a line about it, as ping does.
+    // `payload` prints each reply, and `hex` its hex dump. `sequence` prints a line about each
+    // message, or about each attempt of a repeated probe, as ping does.
     enum class Form { payload, hex, json, sequence };
     struct Options {
         Form form = Form::payload;
@@ -56,7 +58,7 @@ public:
     std::string finish_output();
     // Writes the end object to the recording and, with Form::json, to standard output.
     void add_end(const std::string& object);
-    // Returns true if each message is reported, not only connections and counts.
+    // Returns true if each message is reported, not only counted.
     bool reports_messages() const { return !is_load() || run_.from == RunOptions::From::input; }
     // A load prints replies only with `verbose`.
     bool prints_replies() const {
@@ -93,7 +95,7 @@ private:
     const bool makes_printable_;         // true for a terminal; unsafe bytes are escaped
     std::uint64_t attempt_count_ = 0;    // counted only with RunOptions::probe_interval
     std::size_t remark_count_ = 0;       // lines printed about connections in a load
-    std::uint64_t unterminated_id_ = 0;  // id of the message whose reply ends without a newline
+    std::uint64_t unterminated_id_ = 0;  // id of the last message with is_unterminated
     std::string partial_character_;      // first bytes of an incomplete UTF-8 character
     Output output_;
     const ev::Time started_at_;  // origin of the times in JSON objects

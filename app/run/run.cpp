@@ -16,7 +16,7 @@ constexpr ev::Duration report_interval = std::chrono::milliseconds(100);
 // so that every thread is notified in time.
 constexpr ev::Duration start_notice = std::chrono::milliseconds(1);
 
-// Descriptors that each additional thread needs for its loop and its mailbox.
+// Number of descriptors that an additional thread needs for its loop and its mailbox.
 constexpr std::size_t descriptors_per_thread = 4;
 
 // Time in which the first reply of a connection may turn out to be a greeting. It is longer
@@ -94,7 +94,7 @@ void Run::looked_up(const bufio::LookupResult& result) {
 }
 
 void Run::lane_ready() {
-    // The closed loop begins when the first thread is ready.
+    // The open loop begins when the last thread is ready, the closed loop when the first is.
     if (--unready_count_ != (options_.pace ? 0 : options_.threads - 1)) return;
     ev::Time start = loop_.now();
     if (options_.pace) {

@@ -3,8 +3,8 @@
 // at intervals and at the end.
 //
 // All lanes begin to send together. The open loop begins when every connection is open or has
-// failed, the closed loop when the first connection is open. A lane whose connections have all
-// failed skips its messages.
+// failed. The closed loop begins when a connection is open, or all those of a lane have failed.
+// A lane whose connections have all failed skips its messages.
 #pragma once
 
 #include "app/run/lane.hpp"
@@ -35,7 +35,7 @@ public:
     void close() { lanes_.post_to_each(&Lane::close); }
     void void_round_trips() { lanes_.post_to_each(&Lane::void_round_trips); }
 
-    bool over() const { return lanes_.first().over(); }  // sending has ended
+    bool over() const { return lanes_.first().over(); }  // the first lane has stopped sending
     bool ended() const { return running_count_ == 0; }   // all connections are closed
     // With several threads, until the end of the run, the results lag by about a tenth
     // of a second, and contain neither the steps of a climb nor the samples.

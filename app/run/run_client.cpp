@@ -27,7 +27,7 @@ constexpr ev::Duration grace_time = std::chrono::seconds(2);
 constexpr ev::Duration progress_interval = std::chrono::milliseconds(200);
 constexpr ev::Duration object_interval = std::chrono::seconds(1);
 
-// Returns true if standard input contains data, which the user probably meant to send.
+// Returns true if a file or pipe at standard input contains data, perhaps meant to be sent.
 bool has_unread_input() {
     struct stat input {};
     int count = 0;
@@ -154,7 +154,7 @@ void RunClient::show_progress() {
     progress_timer_.start(progress_interval);
 }
 
-// Prints an object about the last second of a load.
+// Prints an object about the last interval of a load.
 void RunClient::print_interval() {
     const Results& results = run_.results();
     reporter_.output().append_line(
@@ -193,6 +193,7 @@ void RunClient::turn_ended() {
     if (run.session.listens() && !is_complete_)
         while (printed.printed_failures < results.failures.size())
             print_error(results.failures[printed.printed_failures++].text);
+    // Except in a load, report the first reply problem now, because it may suggest a remedy.
     if (!is_load() && !printed.is_problem_printed && !results.reply_problem_sentence.empty()) {
         printed.is_problem_printed = true;
         print_error(results.reply_problem_sentence);

@@ -27,7 +27,7 @@ namespace yodel {
 
 struct RunProgress {
     enum class Phase {
-        connecting,  // no message has been sent
+        connecting,  // before the first message or, in a probe, the first open connection
         warming_up,
         running,
         ending,  // waits for replies and ends of connections
@@ -41,7 +41,7 @@ struct RunProgress {
     Phase phase = Phase::connecting;
     // Planned messages per second during the last second; unset if the replies set the pace.
     std::optional<double> planned_rate = {};
-    ev::Duration elapsed{};                     // since the first message
+    ev::Duration elapsed{};                     // since Results::first_sent_at
     std::optional<ev::Duration> until_start{};  // time until the requested start
     std::size_t descriptors = 0;                // approximate number in use
     std::size_t descriptor_limit = 0;           // 0 if there is none
@@ -118,7 +118,7 @@ private:
     bool was_interrupted_ = false;
     bool is_paused_ = false;
     bool is_complete_ = false;         // the run has ended, and its end is reported
-    std::size_t own_descriptors_ = 0;  // descriptors in use before the first connection
+    std::size_t own_descriptors_ = 0;  // those in use before the first connection; for a page
     ev::Timer limit_timer_;  // time limit, also for our output; empty if there is none
     Reporter reporter_;
     Run run_;
@@ -127,7 +127,7 @@ private:
     ev::Timer interval_timer_;  // until the next interval object; empty if none are printed
     Histogram seen_times_;      // main times in the interval objects so far
     std::uint64_t interval_count_ = 0;
-    std::unique_ptr<RunDisplay> page_;  // stays after the run until a key is pressed
+    std::unique_ptr<RunDisplay> page_;  // may stay after the run, until a key is pressed
 };
 
 // Returns the sandbox rules for a client that connects to the endpoint.

@@ -10,8 +10,8 @@
 
 namespace yodel {
 
-// Spreads messages or connections over time, evenly or at a climbing rate. The planned time of
-// a message is computed from its number, to the nanosecond, so that a long run does not drift.
+// Spreads messages or connections over time, evenly or at a climbing rate. A planned time is
+// computed without the previous one, so that rounding errors do not add up in a long run.
 class Pace {
 public:
     // Plans `messages` (at least 1) per span (longer than zero).
@@ -37,8 +37,8 @@ private:
     double growth_ = 0;  // increase of the rate per second
 };
 
-// One thread's share of a run: some of the connections, and the messages sent on them. Which
-// messages a connection sends does not depend on the number of threads.
+// One thread's share of a run: some of the connections, and the messages sent on them. In the
+// open loop, the planned times of a connection do not depend on the number of threads.
 //
 // Connections and messages are numbered from 0. Connection k belongs to thread k % threads, and
 // message n to connection n % connections.
@@ -65,7 +65,7 @@ public:
     struct Options {
         Pace pace;
         std::optional<std::uint64_t> seed = {};   // for Poisson gaps, if set
-        std::uint64_t count = 0;                  // messages; 0 if unlimited
+        std::uint64_t count = 0;                  // messages of all shares; 0 if unlimited
         std::optional<ev::Duration> length = {};  // all messages are planned before this time
         Share share = {};  // this schedule's part, if several share the pace
     };
@@ -81,8 +81,8 @@ public:
     // no message is left. The same message remains the next until pass().
     std::optional<ev::Time> due(ev::Time now) const;
     void pass(ev::Time now);
-    // Returns the actual rate divided by the planned rate, from the first to the last passed
-    // message, or none for fewer than two messages.
+    // Returns the actual rate divided by the planned rate, since the planned time of the first
+    // message, or none if fewer than two messages were passed.
     std::optional<double> reached_share() const;
     // Returns the number of due messages that were not passed. With random gaps, the number
     // beyond a million is an estimate.

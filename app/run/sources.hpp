@@ -26,19 +26,20 @@ namespace yodel {
 // if they are for standard output. A higher limit is no faster.
 inline constexpr std::size_t input_high_water = 64 * 1024;
 
-// Default window in messages. Short messages may exceed it, up to the window in bytes. With
-// half the window, a server on another processor is sometimes idle; with a larger window,
-// messages no longer fit into the caches.
+// Default window in messages. On a connection with its own source, more messages may be in
+// flight if they are short, up to the window in bytes. With half the window, a server on
+// another processor is sometimes idle; with a larger window, messages no longer fit into the
+// caches.
 inline constexpr std::size_t default_window = 64;
 inline constexpr std::size_t default_window_bytes = 128 * 1024;
 
 // A message to send. Its views are valid until the next call of the source.
 struct Outgoing {
     std::string_view payload;
-    ev::Time planned_at{};                       // due time; by default the time of the write
+    ev::Time planned_at{};                       // due time; 0 if the message has none
     std::optional<std::string_view> reply = {};  // see Session::send()
     bool is_reserved = false;                    // the payload is in Session::reserve()'s space
-    bool is_unterminated = false;                // last line of the input, without a newline
+    bool is_unterminated = false;                // no newline follows it in the input
 };
 
 // The lane calls next() while a connection can send. A source that waits for something calls a
@@ -72,7 +73,7 @@ public:
     struct Options {
         const Framing* framing = find_framing("line");  // the connections' framing
         std::size_t max_frame = 32 * 1024 * 1024;       // limit of a message, in bytes
-        bool escapes = false;                           // lines contain \n, \xNN and the like
+        bool escapes = false;                           // replace \n, \xNN and the like
         // Set if the lines are those of --messages. Then each line must be a single message,
         // and there must be at least one line.
         std::optional<std::string> messages_file = {};  // its name, or "-" for stdin
@@ -83,7 +84,7 @@ public:
 
     bufio::Buffer& bytes() { return buffer_; }  // append the input to it
     void end() { has_ended_ = true; }           // the input has ended
-    // Ends the input because of an error.
+    // Ends the input because of an error, and discards what is left of it.
     void fail(const std::string& text, int status);
 
     // Returns none if no message is complete, at the end, and after an error. The message is
@@ -126,8 +127,8 @@ public:
         // null if several connections may send. With a session and without frames, messages are
         // whole reads.
         Session* session = nullptr;
-        // Delay before the first message, during which the service may send a greeting. Needs a
-        // session.
+        // Time after the connection has opened in which the service may send a greeting, and no
+        // message is sent. Needs a session.
         ev::Duration greeting_wait = {};
     };
 

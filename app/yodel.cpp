@@ -164,11 +164,11 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     diagnostics().clear_temporary();
     ev::Timer deadline_timer(loop, [&] { loop.stop(); });
     if (session.max_time) deadline_timer.start_at(begun_at + *session.max_time);
-    while (ending.signo() == 0 && !output.done() && loop.step()) continue;
+    while (ending.signo() == 0 && !output.is_done() && loop.step()) continue;
     signo = ending.signo();
     if (output.error() != 0)
         return print_trouble({output_failed, "standard output: " + output.error_text()});
-    if (!output.done() && signo == 0)
+    if (!output.is_done() && signo == 0)
         return print_trouble({timed_out, "standard output was not read in time (-m)"});
     return trouble.text.empty() ? trouble.status : print_trouble(trouble);
 }

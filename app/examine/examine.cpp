@@ -485,7 +485,7 @@ std::vector<Check> checks_of(const Session::Options& target) {
     unsigned kind = target.websocket ? ws : target.tls ? tls : tcp;
     if (target.endpoint.is_udp) kind = udp;
     if (framing.has_length() && carries_stream(target)) kind |= sized;
-    if (framing.replies_framed()) kind |= frames;
+    if (framing.has_framed_replies()) kind |= frames;
     if (framing.max_payload() > 70'000) kind |= longs;
     std::vector<Check> checks(std::begin(all_checks), std::end(all_checks));
     std::erase_if(checks, [&](const Check& each) { return (each.kinds & kind) == 0; });

@@ -140,8 +140,8 @@ bool Dialogue::take_answer(std::string_view& received) {
     }
     const std::string quoted(answer.substr(0, std::min(max_quoted, answer.find('\r'))));
     if (service_) {
-        const bool is_news = begun_steps_ > 1 && !answer.starts_with(service_->tag);
-        if (is_news || begins_with(answer, service_->delay)) return true;
+        const bool answers_nothing = begun_steps_ > 1 && !answer.starts_with(service_->tag);
+        if (answers_nothing || begins_with(answer, service_->delay)) return true;
         if (!begins_with(answer, step().right))
             refuse(answered_text() + " with: " + quoted + "; expected " +
                    std::string(step().right));

@@ -200,11 +200,11 @@ StoredEvent read_event(const JsonValue& object, ev::Time previous, bool is_sampl
     }
     if (has_message(event.fate)) {
         message_bytes = read_payload(object, "sent", is_sample);
-        const bool has_planned = object.has("planned_us") || !object.has("sent_us");
+        const bool uses_planned = object.has("planned_us") || !object.has("sent_us");
         event.message.id = object.count("seq", 1);
         event.message.payload = message_bytes;
         event.message.planned_at =
-            ev::Time(object.time(has_planned ? "planned_us" : "sent_us"));
+            ev::Time(object.time(uses_planned ? "planned_us" : "sent_us"));
         event.message.sent_at = event.message.planned_at;
         if (object.has("sent_us") && !is_sample)
             event.message.sent_at = ev::Time(object.time("sent_us"));

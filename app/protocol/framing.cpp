@@ -51,7 +51,7 @@ constexpr Framing framings[] = {
      .error_bytes = "45",
      .takes_turns = true},
     {.name = "raw"},
-    {.name = "datagram", .prefix = 2, .in_datagrams = true},
+    {.name = "datagram", .prefix = 2, .uses_datagrams = true},
     {.name = "websocket", .prefix = 5, .is_typed = true},
 };
 
@@ -74,7 +74,7 @@ std::size_t shift(const Framing& framing, std::size_t offset) {
 std::size_t Framing::max_payload() const {
     constexpr auto all = std::numeric_limits<std::size_t>::max();
     constexpr std::size_t max_datagram = 65507;  // in an IPv4 packet
-    if (in_datagrams) return max_datagram;
+    if (uses_datagrams) return max_datagram;
     return prefix > 0 ? all >> (8 * (sizeof all - prefix + (is_typed ? 1 : 0))) : all;
 }
 
@@ -118,7 +118,7 @@ std::optional<std::size_t> Framing::payload_size(std::string_view fragment) cons
 }
 
 std::string Framing::fragment_text(std::string_view fragment) const {
-    if (!replies_framed()) return "after " + bytes_text(fragment.size());
+    if (!has_framed_replies()) return "after " + bytes_text(fragment.size());
     const auto size = payload_size(fragment);
     if (prefix > 0 && !size && !is_typed)
         return "after " + bytes_text(fragment.size()) + " of its length prefix";
@@ -140,7 +140,7 @@ const Framing* find_framing(std::string_view name) {
 }
 
 std::string Framing::label() const {
-    if (in_datagrams) return "a datagram";
+    if (uses_datagrams) return "a datagram";
     return is_typed ? "a WebSocket message" : "-f " + std::string(name);
 }
 
@@ -233,7 +233,7 @@ Decoder::Decoded Decoder::next(std::string_view bytes) {
     return cut;
 }
 
-bool Decoder::greeted(std::string_view bytes) {
+bool Decoder::may_send(std::string_view bytes) {
     return has_decoded_ || is_greeted_ || !framing_->takes_turns ||
            read(bytes).kind != Decoded::Kind::incomplete;
 }

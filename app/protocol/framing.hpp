@@ -45,7 +45,7 @@ struct Framing {
     bool is_typed = false;          // the first byte of the prefix is a type; see update_type()
     bool is_little_endian = false;  // byte order of the length; big-endian if false
     std::string_view head = {};     // at most one byte; bytes before it belong to no frame
-    bool in_datagrams = false;      // the transport carries each message in a datagram
+    bool uses_datagrams = false;    // the transport carries each message in a datagram
     std::string_view greeting = {};  // sent by the server before the first reply
     // Returns the right reply to a payload. The reply is unframed and as long as the payload.
     // Each byte depends only on the payload byte at the same offset, so that a server can
@@ -61,17 +61,17 @@ struct Framing {
     // the reply to the previous one.
     bool takes_turns = false;
 
-    bool is_option() const { return !in_datagrams && !is_typed; }
+    bool is_option() const { return !uses_datagrams && !is_typed; }
     bool is_websocket() const { return is_typed; }
     bool has_length() const { return prefix > 0; }
     bool carries_lines() const { return delimiter == "\n" && joins_pieces(); }  // lines of text
     bool has_frames() const { return prefix > 0 || !delimiter.empty(); }
     // If false, a reply ends when it is as long as the expected reply.
-    bool replies_framed() const { return has_frames() && reply == nullptr; }
+    bool has_framed_replies() const { return has_frames() && reply == nullptr; }
     // If true, several concatenated frames, without the last delimiter, are a payload that
     // for_each_piece() cuts into the original messages.
     bool joins_pieces() const {
-        return replies_framed() && prefix == 0 && head.empty() && can_echo();
+        return has_framed_replies() && prefix == 0 && head.empty() && can_echo();
     }
     // If false, a message that contains delimiters is sent unchanged, and gets one reply.
     constexpr bool can_echo() const { return reply_line == nullptr; }
@@ -104,7 +104,7 @@ struct Framing {
     }
     // Return the minimum and maximum size of a payload. Empty messages are refused if the reply
     // would be empty and unframed, or if the service may ignore them.
-    std::size_t min_payload() const { return replies_framed() && can_echo() ? 0 : 1; }
+    std::size_t min_payload() const { return has_framed_replies() && can_echo() ? 0 : 1; }
     std::size_t max_payload() const;
     // Returns "-f line", "a datagram" or "a WebSocket message", for error texts.
     std::string label() const;
@@ -183,7 +183,7 @@ public:
     Decoded next(std::string_view bytes);
     // Returns true if messages need not wait for a greeting, or one has arrived, even an
     // invalid one.
-    bool greeted(std::string_view bytes);
+    bool may_send(std::string_view bytes);
     // Begins a new frame. With `has_decoded`, this connection has received whole frames, even
     // if next() did not decode them. Otherwise another connection begins.
     void restart(bool has_decoded = true) {

@@ -29,12 +29,13 @@ bool differ_in_one_byte(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-// The decoder accepts every datagram that fits into a packet.
+// The decoder accepts every datagram that fits into a packet. With STARTTLS and --on-connect,
+// the greeting is received before the decoder reads.
 Ledger::Ledger(const SessionOptions& options, const LedgerLimits& limits)
     : options_(options),
       limits_(limits),
       decoder_(framing_, uses_datagrams() ? framing_.max_payload() : options.max_frame,
-               options.greeted()) {}
+               options.starttls || (framing_.takes_turns && !options.on_connect.empty())) {}
 
 // --- Sending.
 
@@ -49,7 +50,7 @@ QueuedIds Ledger::queue(std::string_view payload, ev::Time planned_at,
         encode(framing_, bytes, frames_);
         record_queued(size, count, planned_at, reply);
     };
-    if (options_.coalesce && !given() && framing_.joins_pieces())
+    if (options_.may_coalesce && !expects_given() && framing_.joins_pieces())
         add(payload, count_pieces(framing_, payload));
     else
         for_each_piece(framing_, payload, [&](std::string_view piece) { add(piece, 1); });
@@ -73,11 +74,11 @@ void Ledger::record_queued(std::size_t size, std::size_t count, ev::Time planned
     entry.begin = queued() - size;
     entry.size = size;
     entry.count = count;
-    if (given() && reply)
+    if (expects_given() && reply)
         entry.reply = std::make_unique<const std::string>(*reply);
-    else if (!given() && framing_.reply)
+    else if (!expects_given() && framing_.reply)
         entry.reply = std::make_unique<const std::string>(framing_.reply(payload(entry)));
-    if (numbered())
+    if (has_numbers())
         entry.key = number_of(payload(entry)).value_or(0);
     else if (uses_datagrams())
         entry.key = hash_of(expected(entry).value_or(""));
@@ -97,7 +98,7 @@ std::string_view Ledger::flush(ev::Time now) {
 }
 
 void Ledger::record_written(std::uint64_t bytes, ev::Time time) {
-    if (uses_datagrams() || first_ > max_idle_entries) drop_answered();
+    if (uses_datagrams() || first_ > max_idle_entries) drop_removed();
     if (empty() && frames_.capacity() > max_idle_capacity) keeps_last_ = false;
     release();
     const std::uint64_t before = std::exchange(written_, start_ + bytes);
@@ -117,12 +118,12 @@ std::string_view Ledger::frame(const Entry& entry) const {
 
 std::optional<std::string_view> Ledger::expected(const Entry& entry) const {
     if (entry.reply) return *entry.reply;
-    return given() ? std::nullopt : std::optional(payload(entry));
+    return expects_given() ? std::nullopt : std::optional(payload(entry));
 }
 
 Message Ledger::message(const Entry& entry, bool is_late) const {
     Message all{entry.id, payload(entry), entry.planned_at, entry.sent_at, is_late};
-    if (given()) all.expected = expected(entry);
+    if (expects_given()) all.expected = expected(entry);
     return all;
 }
 
@@ -172,7 +173,7 @@ const Ledger::Entry& Ledger::take(std::size_t i) {
     sum.bytes -= taken_.size;
     equal_bytes_ = forgotten_ = 0;
     is_last_echoed_ = false;
-    keeps_last_ = framing_.replies_framed() && !uses_datagrams();
+    keeps_last_ = framing_.has_framed_replies() && !uses_datagrams();
     entries_[i].is_removed = true;
     first_ = skip_removed(first_);
     oldest_ = skip_removed(std::max(oldest_, first_));
@@ -195,7 +196,7 @@ void Ledger::release() {
 
 // Drops the removed entries, and the frames between datagrams in flight, once they take most
 // of the memory.
-void Ledger::drop_answered() {
+void Ledger::drop_removed() {
     constexpr std::size_t enough = 64 * 1024;
     const std::size_t size = in_flight_.bytes + late_.bytes;
     const bool may_drop_frames =
@@ -222,17 +223,17 @@ void Ledger::drop_answered() {
 // Returns the index of the entry that begins with the message for which the reply is right, or
 // none if there is no such message.
 std::optional<std::size_t> Ledger::find(std::string_view reply) {
-    if (!awaited(first_)) return std::nullopt;
-    if (options_.expect == Expect::any) return awaited(oldest_) ? oldest_ : first_;
+    if (!is_awaited(first_)) return std::nullopt;
+    if (options_.expect == Expect::any) return is_awaited(oldest_) ? oldest_ : first_;
     std::string buffer;
     const std::string_view wanted = comparable_text(options_.pattern_or_null(), reply, buffer);
     std::string own_buffer;
     const auto equals = [&](const Entry& entry) {
-        if (!given()) return payload(entry) == reply;
+        if (!expects_given()) return payload(entry) == reply;
         return entry.reply &&
                comparable_text(options_.pattern_or_null(), *entry.reply, own_buffer) == wanted;
     };
-    if (numbered()) {
+    if (has_numbers()) {
         const auto place = find_number(number_of(reply));
         return place && equals(entries_[*place]) ? place : std::nullopt;
     }
@@ -243,7 +244,7 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
     for (std::size_t n = late; n < count + late; ++n) {
         const std::size_t i = first_ + (n < count ? n : n - count);
         const Entry& entry = entries_[i];
-        if (entry.key != key || entry.is_removed || !awaited(i)) continue;
+        if (entry.key != key || entry.is_removed || !is_awaited(i)) continue;
         if (entry.count > 1) {
             if (const auto place = find_in_batch(i, wanted)) return place;
         } else if (equals(entry)) {
@@ -272,7 +273,7 @@ std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> numb
         entries_.begin() + static_cast<std::ptrdiff_t>(first_), entries_.end(), *number,
         [](const Entry& entry, std::uint64_t key) { return entry.key < key; });
     const auto i = static_cast<std::size_t>(found - entries_.begin());
-    if (!awaited(i) || found->key != *number || found->is_removed) return std::nullopt;
+    if (!is_awaited(i) || found->key != *number || found->is_removed) return std::nullopt;
     return i;
 }
 
@@ -290,9 +291,9 @@ bool Ledger::fits(const Entry& entry, std::size_t size, std::uint64_t read_id) c
 
 // --- Receiving.
 
-bool Ledger::greeted(std::string_view received) {
+bool Ledger::may_send(std::string_view received) {
     remaining_input_ = received.size();
-    return decoder_.greeted(received);
+    return decoder_.may_send(received);
 }
 
 // If a step without an event has removed bytes or has begun to settle replies, another step
@@ -314,8 +315,8 @@ std::optional<Event> Ledger::next(std::string_view& received, ev::Time read_at) 
             is_greeted_ = true;
         }
         const std::size_t before = received.size();
-        event = framing_.replies_framed() ? next_framed(received, read_at)
-                                          : next_unframed(received, read_at);
+        event = framing_.has_framed_replies() ? next_framed(received, read_at)
+                                              : next_unframed(received, read_at);
         may_continue = is_settling_ || received.size() != before;
     }
     remaining_input_ = received.size();
@@ -345,7 +346,7 @@ std::optional<Event> Ledger::next_framed(std::string_view& received, ev::Time re
 
 // Matches replies that equal the sent frames byte for byte, without decoding them.
 std::optional<Event> Ledger::next_echoed(std::string_view& received, ev::Time read_at) {
-    if (options_.expect != Expect::echo || uses_datagrams() || !awaited(first_))
+    if (options_.expect != Expect::echo || uses_datagrams() || !is_awaited(first_))
         return std::nullopt;
     const Entry& oldest = entries_[first_];
     equal_bytes_ += first_difference(
@@ -376,14 +377,14 @@ std::optional<Event> Ledger::next_echoed(std::string_view& received, ev::Time re
 // Returns none if the reply is held, or if held replies must be settled first.
 std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
     if (uses_datagrams()) return match_datagram(reply, read_at);
-    if (!awaited(first_)) return unsolicited(reply);
+    if (!is_awaited(first_)) return unsolicited(reply);
     const auto place = find(reply);
     // With given replies, a reply that arrives again may answer the next message.
     bool answers_nothing =
         place != first_ &&
-        (given() ? options_.expected_unsolicited && options_.expected_unsolicited(reply)
-                 : is_last_removed(reply));
-    if (place && !(given() && answers_nothing)) {
+        (expects_given() ? options_.expects_unsolicited && options_.expects_unsolicited(reply)
+                         : is_last_removed(reply));
+    if (place && !(expects_given() && answers_nothing)) {
         if (options_.expect == Expect::any || (place == first_ && held_.empty())) {
             split_first(*place);
             return answer(*place, reply, read_at, true);
@@ -408,20 +409,20 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
 std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time read_at) {
     const auto answer_own = [&](std::size_t i, bool is_right) {
         for (Held& held : held_)  // which may answer one message fewer
-            if (i >= oldest_ && fits(entries_[i], held.size, held.queued)) --held.spare;
+            if (i >= oldest_ && fits(entries_[i], held.size, held.last_id)) --held.spare;
         if (!is_right) remember_answer(reply);
         return answer(i, reply, read_at, is_right);
     };
     if (const auto place = find(reply)) return answer_own(*place, true);
-    if (options_.expected_unsolicited && options_.expected_unsolicited(reply))
+    if (options_.expects_unsolicited && options_.expects_unsolicited(reply))
         return received_event(Fate::unsolicited, reply);
     if (std::find(answer_hashes_.begin(), answer_hashes_.end(), hash_of(reply)) !=
         answer_hashes_.end())
         return received_event(Fate::duplicate, reply);
-    const auto number = numbered() ? number_of(reply) : 0;
+    const auto number = has_numbers() ? number_of(reply) : 0;
     if (forgotten_key_ && number && *number <= *forgotten_key_)
         return received_event(Fate::unsolicited, reply);
-    if (numbered())
+    if (has_numbers())
         if (const auto place = find_number(number);
             place && differ_in_one_byte(reply, payload(entries_[*place])))
             return answer_own(*place, false);
@@ -435,7 +436,7 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
     remember_answer(reply);
     held_.push_back({.payload = std::string(reply),
                      .read_at = read_at,
-                     .queued = read_id_,
+                     .last_id = read_id_,
                      .size = size,
                      .spare = candidates - earlier - 1,
                      .highest_answered_id = highest_answered_id_});
@@ -487,8 +488,8 @@ Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bo
 // A duplicate equals the last echo. Other replies that follow an echo are stale. Once a message
 // was forgotten, neither is certain, because the reply may answer that message.
 Event Ledger::unsolicited(std::string_view reply) const {
-    const bool decidable = options_.expect == Expect::echo && !forgotten_key_;
-    if (!decidable || !has_echoed_) return received_event(Fate::unsolicited, reply);
+    const bool is_decidable = options_.expect == Expect::echo && !forgotten_key_;
+    if (!is_decidable || !has_echoed_) return received_event(Fate::unsolicited, reply);
     const bool is_duplicate = is_last_echoed_ && is_last_removed(reply);
     return received_event(is_duplicate ? Fate::duplicate : Fate::stale, reply);
 }
@@ -499,20 +500,20 @@ Event Ledger::unsolicited(std::string_view reply) const {
 std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time read_at) {
     release();
     if (received.empty()) return std::nullopt;
-    if (const std::string_view bytes = received.substr(arrived_bytes_); !bytes.empty()) {
-        arrived_bytes_ = received.size();
+    if (const std::string_view bytes = received.substr(reported_bytes_); !bytes.empty()) {
+        reported_bytes_ = received.size();
         return received_event(Fate::read, bytes);
     }
-    if (given() && awaited(first_) && !entries_[first_].reply) {
+    if (expects_given() && is_awaited(first_) && !entries_[first_].reply) {
         settle(first_ + 1, true);
         return std::nullopt;
     }
     const bool takes_any = options_.expect == Expect::any;
-    if (!awaited(first_) || forgotten_key_ || takes_any) {
-        arrived_bytes_ = 0;
+    if (!is_awaited(first_) || forgotten_key_ || takes_any) {
+        reported_bytes_ = 0;
         const std::string_view all = std::exchange(received, {});
-        return takes_any && awaited(first_) ? answer(*find(all), all, read_at, true)
-                                            : unsolicited(all);
+        return takes_any && is_awaited(first_) ? answer(*find(all), all, read_at, true)
+                                               : unsolicited(all);
     }
     const std::string_view right = *expected(entries_[first_]);
     equal_bytes_ += first_difference(received.substr(equal_bytes_), right.substr(equal_bytes_));
@@ -520,7 +521,7 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
     const std::string_view reply = received.substr(0, right.size());
     const Event event = answer(first_, reply, read_at, equal_bytes_ == reply.size());
     received.remove_prefix(reply.size());
-    arrived_bytes_ -= reply.size();
+    reported_bytes_ -= reply.size();
     return event;
 }
 
@@ -549,7 +550,7 @@ std::size_t Ledger::answerable_count(std::size_t end) const {
     std::size_t answered = 0;  // messages of entry `i`
     for (const Held& held : held_) {
         if (i >= end) break;
-        if (held.fate != Fate::bad || entries_[i].id + answered > held.queued) continue;
+        if (held.fate != Fate::bad || entries_[i].id + answered > held.last_id) continue;
         ++count;
         if (++answered < entries_[i].count) continue;
         answered = 0;
@@ -570,14 +571,14 @@ void Ledger::settle_if_decided() {
     const bool may_answer_late = late_.count > 0 && in_flight_.count > 0;
     const bool has_all_replies = answerable_count(entries_.size()) == in_flight_.count;
     if (held_bytes_ > limits_.held_bytes ||
-        (has_all_replies && !may_answer_late && !greeting_possible()))
+        (has_all_replies && !may_answer_late && !has_possible_greeting()))
         resolve_held();
 }
 
 // Answers datagram `i` with the first held reply that it may have caused, if there is one.
 std::optional<Event> Ledger::answer_by_held(std::size_t i) {
     const auto first = std::find_if(held_.begin(), held_.end(), [&](const Held& held) {
-        return fits(entries_[i], held.size, held.queued);
+        return fits(entries_[i], held.size, held.last_id);
     });
     if (first == held_.end()) return std::nullopt;
     take_held(first);
@@ -597,7 +598,7 @@ std::optional<Event> Ledger::next_resolved() {
     if (uses_datagrams()) {
         for (const Held& held : held_)
             for (std::size_t i = oldest_; held.spare == 0 && i < entries_.size(); ++i)
-                if (fits(entries_[i], held.size, held.queued)) return answer_by_held(i);
+                if (fits(entries_[i], held.size, held.last_id)) return answer_by_held(i);
     } else if (!held_.empty()) {
         take_held(held_.begin());
         const std::string_view reply = settled_.payload;
@@ -620,7 +621,7 @@ std::optional<Event> Ledger::next_resolved() {
     return std::nullopt;
 }
 
-bool Ledger::greeting_possible() const {
+bool Ledger::has_possible_greeting() const {
     return !rules_out_greeting_ && held_answers_ > 0 && held_answers_ == in_flight_.count &&
            late_.count == 0;
 }
@@ -637,7 +638,7 @@ Event Ledger::expire_oldest() {
         if (const auto event = answer_by_held(oldest_)) return *event;
     split_first(oldest_);
     const Entry& oldest = entries_[oldest_];
-    if (given() && !oldest.reply && late_.count == 0)
+    if (expects_given() && !oldest.reply && late_.count == 0)
         return {.fate = Fate::lost, .message = message(take(oldest_), true)};
     const Event event{.fate = Fate::lost, .message = message(oldest, true)};
     --in_flight_.count;
@@ -648,7 +649,7 @@ Event Ledger::expire_oldest() {
     while (late_.count > 1 &&
            (late_.count > limits_.remembered || late_.bytes > limits_.late_bytes)) {
         const std::size_t forgotten = forgotten_ + 1;
-        forgotten_key_ = numbered() ? entries_[first_].key : 0;
+        forgotten_key_ = has_numbers() ? entries_[first_].key : 0;
         take(first_);
         forgotten_ = forgotten;
     }
@@ -670,7 +671,7 @@ void Ledger::restart() {
     keeps_last_ = false;
     release();
     read_id_ = 0;
-    forgotten_ = equal_bytes_ = remaining_input_ = arrived_bytes_ = 0;
+    forgotten_ = equal_bytes_ = remaining_input_ = reported_bytes_ = 0;
     forgotten_key_.reset();
     refusal_ = {};
     is_greeted_ = rules_out_greeting_ = has_echoed_ = is_last_echoed_ = false;

@@ -81,7 +81,7 @@ public:
     char* reserve(std::size_t size) { return frames_.reserve(size); }
     QueuedIds queue_reserved(std::size_t size);
     std::uint64_t reserve_id() { return ++last_id_; }  // for a message that is not queued
-    bool flushed() const { return flushed_ == queued(); }
+    bool is_flushed() const { return flushed_ == queued(); }
     // Returns the frames queued since the last call, to be written now.
     std::string_view flush(ev::Time now);
     // Records at `time` that the first `bytes` bytes of the connection have been written, and
@@ -93,7 +93,7 @@ public:
 
     // Returns true if messages need not wait for a greeting, or one has arrived. Call it before
     // the connection sends its first message, so that earlier bytes answer nothing.
-    bool greeted(std::string_view received);
+    bool may_send(std::string_view received);
     // Returns the next event of the received bytes, and removes the processed bytes from their
     // front. Returns none if more bytes are needed. `received` must contain all bytes not yet
     // removed. If it contains more than the last call left, the new bytes may answer all
@@ -118,10 +118,10 @@ public:
 
     // Returns true while the first reply of the connection may be a greeting. Only another
     // reply can distinguish a greeting from a bad reply.
-    bool greeting_possible() const;
+    bool has_possible_greeting() const;
     // Treats the possible greeting as a bad reply.
     void rule_out_greeting();
-    bool echoed() const { return has_echoed_; }  // on this connection
+    bool has_echoed() const { return has_echoed_; }  // on this connection
 
     std::uint64_t last_id() const { return last_id_; }
     // Includes late messages. Returns 0 if there is no message.
@@ -156,7 +156,7 @@ private:
     struct Held {
         std::string payload;
         ev::Time read_at{};
-        std::uint64_t queued = 0;  // id of the last message queued before read_at
+        std::uint64_t last_id = 0;  // last_id_ at read_at
         // `bad` if the reply may answer a message; otherwise the fate of an unsolicited message
         Fate fate = Fate::bad;
         // With datagrams only:
@@ -171,10 +171,10 @@ private:
         std::size_t bytes = 0;
     };
 
-    bool uses_datagrams() const { return framing_.in_datagrams; }
-    bool given() const { return options_.expect == Expect::given; }
+    bool uses_datagrams() const { return framing_.uses_datagrams; }
+    bool expects_given() const { return options_.expect == Expect::given; }
     // A stream keeps the order of replies, so only datagrams need numbers.
-    bool numbered() const { return options_.numbered && uses_datagrams(); }
+    bool has_numbers() const { return options_.has_numbers && uses_datagrams(); }
 
     std::uint64_t queued() const { return base_ + frames_.size(); }  // end of frames_
     bool empty() const { return first_ == entries_.size(); }
@@ -193,10 +193,10 @@ private:
     std::size_t skip_removed(std::size_t i) const;
     const Entry& take(std::size_t i);
     void release();
-    void drop_answered();
+    void drop_removed();
 
     // A reply answers only messages that were queued before it was read.
-    bool awaited(std::size_t i) const {
+    bool is_awaited(std::size_t i) const {
         return i < entries_.size() && entries_[i].id <= read_id_;
     }
     std::optional<std::size_t> find(std::string_view reply);
@@ -250,9 +250,9 @@ private:
     std::optional<std::uint64_t> forgotten_key_;
 
     std::uint64_t read_id_ = 0;        // last id queued before the input was read
-    std::size_t remaining_input_ = 0;  // bytes of input that next() or greeted() left
+    std::size_t remaining_input_ = 0;  // bytes of input that next() or may_send() left
     std::size_t equal_bytes_ = 0;      // leading bytes of the input that equal the frames
-    std::size_t arrived_bytes_ = 0;    // without frames: bytes of the input reported as read
+    std::size_t reported_bytes_ = 0;   // without frames: bytes of the input reported as read
     bufio::End refusal_;
 
     std::list<Held> held_;

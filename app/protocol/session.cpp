@@ -98,11 +98,11 @@ QueuedIds Session::send_reserved(std::size_t size) {
 // Reads the clock before the system accepts the messages, because a reply may arrive before the
 // call returns.
 void Session::flush() {
-    if (!is_connected() || dialogue_ || ledger_.flushed()) return;
+    if (!is_connected() || dialogue_ || ledger_.is_flushed()) return;
     const ev::Time now = loop_.read_clock();
     flushed_at_ = now;
     const bool is_overdue = now - state_began_at() > options_->greeting_time;
-    if (state() == State::open && is_overdue && !ledger_.greeting_possible())
+    if (state() == State::open && is_overdue && !ledger_.has_possible_greeting())
         ledger_.rule_out_greeting();
     if (pending() == 0) progress_.accepted_at = now;
     const bool is_accepted = stream_->write(ledger_.flush(now));
@@ -118,11 +118,11 @@ void Session::flush() {
     wake_by(now + options_->reply_timeout);
 }
 
-void Session::pause(bool is_paused) {
-    if (is_paused == paused()) return;
+void Session::pause(bool pauses) {
+    if (pauses == is_paused()) return;
     if (is_connected()) observe();
     const ev::Time now = loop_.now();
-    if (is_paused) {
+    if (pauses) {
         paused_at_ = now;
     } else {  // waits continue with their remaining time
         const ev::Time began_at = *std::exchange(paused_at_, std::nullopt);
@@ -135,8 +135,8 @@ void Session::pause(bool is_paused) {
         void_round_trips();
     }
     if (!is_connected()) return;
-    stream_->pause_reading(is_paused && !dialogue_);
-    if (!is_paused) wake_by(loop_.now());
+    stream_->pause_reading(pauses && !dialogue_);
+    if (!pauses) wake_by(loop_.now());
 }
 
 std::string Session::phase() const {
@@ -207,7 +207,7 @@ void Session::open_stream(bufio::Fd socket, bool is_plaintext) {
     else if (!o.on_connect.empty() && !is_lossy())
         dialogue_ = std::make_unique<Dialogue>(*o.framing, o.starttls != nullptr, o.on_connect,
                                                facts_.opening_notes);
-    stream_->pause_reading(paused() && !dialogue_);
+    stream_->pause_reading(is_paused() && !dialogue_);
 }
 
 // Returns true once the opening lines are sent and answered. Returns false if more bytes are
@@ -222,7 +222,7 @@ bool Session::advance_dialogue() {
     if (is_done && (!options_->starttls || stream_->tls())) {
         dialogue_.reset();
         progress_.opening_bytes = stream_->bytes_written();
-        stream_->pause_reading(paused());
+        stream_->pause_reading(is_paused());
         return true;
     }
     if (is_done) {
@@ -267,7 +267,7 @@ bool Session::advance_connection() {
         end_with(ledger_.refusal());
         return true;
     }
-    if (paused()) return true;
+    if (is_paused()) return true;
     if (input_ended() && !on_input_ended()) return false;
     if (!is_connected()) return true;
     const End& end = stream_->end() ? stream_->end() : stream_->rejection();
@@ -280,7 +280,7 @@ bool Session::advance_connection() {
 bool Session::advance_handshake() {
     if (options_->has_handshake() && !facts_.phases.handshake)
         facts_.phases.handshake = loop_.read_clock() - state_began_at();
-    if (!ledger_.greeted(stream_->received())) return true;
+    if (!ledger_.may_send(stream_->received())) return true;
     attempt_at_ = ev::Time::max();
     set_state(State::open);
     progress_.pinged_at = loop_.now();
@@ -294,7 +294,7 @@ bool Session::match_input() {
     unprocessed_ = stream_->received();
     if (stream_->bytes_read() == unprocessed_->size())
         began_with_alert_ = is_tls_alert(*unprocessed_);
-    while (!paused()) {
+    while (!is_paused()) {
         const std::optional<Event> event = ledger_.next(*unprocessed_, read_at_);
         if (!event) break;
         if (!report(*event)) return false;
@@ -303,7 +303,7 @@ bool Session::match_input() {
     unprocessed_.reset();
     stream_->consume(stream_->received().size() - left);
     // Raises the stream's water marks until the rest of an incomplete message has arrived.
-    if (!paused()) stream_->set_min_readable(left + 1);
+    if (!is_paused()) stream_->set_min_readable(left + 1);
     return true;
 }
 
@@ -385,7 +385,7 @@ void Session::observe() {
     const ev::Time sent_at = in_flight() > 0 ? ledger_.oldest_sent_at() : ev::Time{};
     if (std::exchange(p.oldest_sent_at, sent_at) != sent_at)
         p.awaited_at = sent_at == ev::Time{} ? sent_at : std::max(sent_at, resumed_at_);
-    if (!ledger_.greeting_possible())
+    if (!ledger_.has_possible_greeting())
         p.greeted_at = {};
     else if (p.greeted_at == ev::Time{})
         p.greeted_at = now;
@@ -404,7 +404,7 @@ Session::Due Session::first_due() const {
     const auto add = [&](Deadline which, ev::Time start_at, ev::Duration limit) {
         if (start_at == ev::Time{}) return;
         const ev::Time at = start_at + std::min(limit, ev::Time::max() - start_at);
-        if (at < first.at && (!paused() || at <= *paused_at_)) first = {which, at};
+        if (at < first.at && (!is_paused() || at <= *paused_at_)) first = {which, at};
     };
     const Options& options = *options_;
     const Progress& p = progress_;
@@ -581,9 +581,9 @@ End Session::explained_end(End end) const {
     const bool ends_connection = listens || options_->ends_with_input();
     if (!has_client_left && !(ends_connection && (is_early || has_closed_first))) return end;
     const std::size_t replies = progress_.replies;
-    const bool is_announced = is_open && replies > 0 && oldest == 0;
+    const bool has_answered_all = is_open && replies > 0 && oldest == 0;
     const bool is_clean =
-        has_client_left || (is_announced && !options_->may_retry_after_answers);
+        has_client_left || (has_answered_all && !options_->may_retry_after_answers);
     end = {is_clean ? Reason::clean : Reason::closed_early, By::peer, "closed the connection"};
     if (listens) return end;
     if (in_flight() == 0)
@@ -616,7 +616,7 @@ End Session::finished_end(End end) const {
 // An alert proves nothing if the server merely echoed our own bytes.
 bool Session::got_tls_alert() const {
     return began_with_alert_ && stream_ && stream_->bytes_read() == 7 && !options_->tls &&
-           !ledger_.echoed();
+           !ledger_.has_echoed();
 }
 
 // Returns true for a failure that may be temporary. Returns false after the last retry, and

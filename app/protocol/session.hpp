@@ -48,7 +48,7 @@ public:
     public:
         virtual void session_changed() = 0;  // perhaps a new state, or space to send more
         // The bytes of unframed replies are also reported as they are read. Only the option
-        // `coalesce` allows events about several messages.
+        // `may_coalesce` allows events about several messages.
         virtual void session_event(const Event& event) = 0;
 
     protected:
@@ -90,7 +90,7 @@ public:
     // While paused, reads only answers to opening lines, so that back-pressure slows the peer
     // down. The connect timeout, the wait for a retry and --max-time keep running; the other
     // timeouts continue after the pause.
-    void pause(bool is_paused);
+    void pause(bool pauses);
 
     State state() const { return state_; }
     bool is_connected() const { return stream_ != nullptr; }  // also during the handshake
@@ -115,7 +115,7 @@ public:
         return stream_ && stream_->input_ended() && !stream_->rejection();
     }
     // Returns true if the peer has closed its side, but messages can still be sent.
-    bool peer_half_closed() const { return input_ended() && !options_->ends_with_input(); }
+    bool is_peer_half_closed() const { return input_ended() && !options_->ends_with_input(); }
     std::size_t in_flight() const { return ledger_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return ledger_.in_flight_bytes(); }
     std::uint64_t last_id() const { return ledger_.last_id(); }  // the message queued last
@@ -181,12 +181,12 @@ private:
 
     void stream_changed(bufio::Stream&) override { advance(); }
 
-    bool paused() const { return paused_at_.has_value(); }
+    bool is_paused() const { return paused_at_.has_value(); }
     // Returns true if output waits for the peer. Datagrams wait for nobody.
     bool has_unsent() const { return pending() > 0 && !is_lossy(); }
     // Returns true if finish() has nothing left to wait for.
     bool may_close() const {
-        return in_flight() == 0 && !paused() && (!options_->stays_open || input_ended());
+        return in_flight() == 0 && !is_paused() && (!options_->stays_open || input_ended());
     }
     void dial();
     void on_dialed(bufio::DialResult result);

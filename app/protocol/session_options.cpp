@@ -36,7 +36,7 @@ std::string loss_text(const Message& message, std::string_view part, bool is_con
     std::string text = " within " + duration_text(options.reply_timeout);
     if (part.empty()) return text;
     const Framing& framing = *options.framing;
-    const bool is_framed = framing.replies_framed();
+    const bool is_framed = framing.has_framed_replies();
     const std::string_view begun = is_framed ? framing.partial_payload(part) : part;
     std::string right(message.expected.value_or(message.payload));
     if (framing.reply && !message.expected) right = framing.reply(right);

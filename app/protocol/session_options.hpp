@@ -50,16 +50,16 @@ struct SessionOptions {
     const Framing* framing = find_framing("line");
     std::size_t max_frame = 32 * 1024 * 1024;  // bytes
     // Each datagram begins with a decimal number, and the numbers increase.
-    bool numbered = false;
+    bool has_numbers = false;
     Expect expect = Expect::echo;
     // With Expect::any, right replies match the pattern. With Expect::given, the parts of
     // replies that match it count as equal.
     std::optional<Regex> pattern = {};
     const Regex* pattern_or_null() const { return pattern ? &*pattern : nullptr; }
-    bool coalesce = false;  // one event for messages queued together and echoed together
+    bool may_coalesce = false;  // one event for messages queued together and echoed together
     // With Expect::given: returns true for an unsolicited message that is expected now. Such a
     // message is not a bad reply. If there is no function, none is expected.
-    std::function<bool(std::string_view)> expected_unsolicited = {};
+    std::function<bool(std::string_view)> expects_unsolicited = {};
     ev::Duration connect_timeout = std::chrono::seconds(10);  // until the session is open
     // Limit for each reply and each pong. The limit for a peer that reads none of our output is
     // the same, but at least 1 s.
@@ -91,9 +91,6 @@ struct SessionOptions {
     // End::what if the server closes early, but has answered all messages sent so far.
     const char* early_close = "closed the connection";
 
-    // Returns true if the greeting is received during the handshake, so that none precedes the
-    // replies.
-    bool greeted() const { return starttls || (framing->takes_turns && !on_connect.empty()); }
     // Returns true if the peer is an accepted client.
     bool listens() const { return endpoint.acceptor != nullptr; }
     // Returns true if the end of the input ends the connection. If no replies are expected,

@@ -346,7 +346,7 @@ private:
         if (session.is_lossy())
             return count == 0 || (count < default_window && bytes + count * datagram_overhead <
                                                                 max_datagram_bytes_in_flight);
-        const bool is_below_window = session.options().coalesce || count < overdue_window;
+        const bool is_below_window = session.options().may_coalesce || count < overdue_window;
         if (has_overdue_reply && is_below_window && bytes < overdue_window_bytes) return true;
         const bool has_own_source = own_source != nullptr;
         if (session.options().framing->has_frames() || !has_own_source)
@@ -440,7 +440,7 @@ Lane::~Lane() = default;
 void Lane::connect(const std::shared_ptr<Session::Options>& options) {
     if (over()) return;
     if (options_.from == From::recording)  // replayed on a single connection
-        options->expected_unsolicited = [this](std::string_view payload) {
+        options->expects_unsolicited = [this](std::string_view payload) {
             return connections_.front()->source().expects(payload);
         };
     session_options_ = options;

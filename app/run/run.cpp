@@ -30,7 +30,7 @@ RunOptions prepared(RunOptions options) {
     if (!options.shares_source()) return options;
     options.session.early_close = "closed before the end of the run";
     options.session.greeting_time = generated_greeting_time;
-    options.session.numbered =
+    options.session.has_numbers =
         options.generates() && options.size >= Generator::min_checked_size;
     options.session.max_time.reset();
     return options;

@@ -101,16 +101,16 @@ RunClient::Options RunClient::completed(Options options) const {
         session.early_close = "closed before the end of the input";
         // Many lines can be sent together and their echoes copied unchanged if nothing depends
         // on a single echo.
-        session.coalesce = run.connections == 1 && session.framing->carries_lines() &&
-                           !run.window && !run.escapes &&
-                           session.max_frame >= default_window_bytes &&
-                           options.report.form == Reporter::Form::payload &&
-                           options.report.log.empty() && ::isatty(STDOUT_FILENO) == 0;
+        session.may_coalesce = run.connections == 1 && session.framing->carries_lines() &&
+                               !run.window && !run.escapes &&
+                               session.max_frame >= default_window_bytes &&
+                               options.report.form == Reporter::Form::payload &&
+                               options.report.log.empty() && ::isatty(STDOUT_FILENO) == 0;
         // A late greeting could be recorded as the first reply, and a replay, which waits for
         // the greeting, would fail.
         const bool is_recorded =
             prints_recording(options.report, run) || options.report.log.is_recording;
-        if (is_recorded && session.expect == Expect::any && !session.framing->in_datagrams)
+        if (is_recorded && session.expect == Expect::any && !session.framing->uses_datagrams)
             run.greeting_wait = session.greeting_time;
     }
     return options;
@@ -211,7 +211,7 @@ void RunClient::turn_ended() {
     is_paused_ = must_pause;
     if (run_.ended() && !is_complete_) complete();
     if (page_) page_->turn_ended();
-    if (is_complete_ && !page_ && (outcome_.signo != 0 || output.done() || is_out_of_time))
+    if (is_complete_ && !page_ && (outcome_.signo != 0 || output.is_done() || is_out_of_time))
         loop_.stop();
 }
 
@@ -258,7 +258,7 @@ int RunClient::report() {
                     certificate->issuer + ", valid until " + certificate->not_after + ", " +
                     certificate->pin);
     Outcome outcome = this->outcome();
-    const bool is_unread = outcome.signo == 0 && !reporter_.output().done();
+    const bool is_unread = outcome.signo == 0 && !reporter_.output().is_done();
     if (is_unread && outcome.status() != timed_out)
         outcome.troubles.push_back(
             {timed_out,

@@ -151,7 +151,7 @@ std::optional<Outgoing> Lines::next() {
     if (!reserved_bytes_.empty())
         return Outgoing{.payload = reserved_bytes_, .is_reserved = true};
     std::optional<Outgoing> next;
-    if (session && session->options().coalesce)
+    if (session && session->options().may_coalesce)
         next = reader_.next_lines(default_window_bytes -
                                   std::min(session->in_flight_bytes(), default_window_bytes));
     if (!next) next = reader_.next();
@@ -234,7 +234,7 @@ Replay::Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool 
     for (std::size_t place = 0; place < recording_->events.size(); ++place) {
         const Event& event = *recording_->events[place];
         const bool is_duplicate =
-            event.fate == Fate::duplicate && !recording_->framing->in_datagrams;
+            event.fate == Fate::duplicate && !recording_->framing->uses_datagrams;
         if (is_duplicate || event.fate == Fate::late || event.fate == Fate::unsolicited ||
             event.fate == Fate::unrecorded)
             outstanding_[place].text = masked_text(event.reply.payload);

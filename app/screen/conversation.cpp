@@ -115,7 +115,7 @@ void ScreenClient::session_changed() {
     reported_state_ = state;
     // If a half-close has not ended the connection, messages can still be sent.
     const bool is_half_closed =
-        is_open() && session_.peer_half_closed() && !session_.options().listens();
+        is_open() && session_.is_peer_half_closed() && !session_.options().listens();
     if (is_half_closed && !has_noted_half_close_)
         add_note("the server has shut down its sending side; you can still send", Style::warn);
     has_noted_half_close_ = is_half_closed;

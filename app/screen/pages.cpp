@@ -272,7 +272,7 @@ void add_connection(PageRows& page, const Session& session, const Results& resul
         page.add_fact("address", session.address().text());
         const Session::Phases& phases = session.phases();
         std::string took = "look-up " + milliseconds_text(phases.lookup);
-        if (!options.framing->in_datagrams) took += ", TCP " + milliseconds_text(phases.tcp);
+        if (!options.framing->uses_datagrams) took += ", TCP " + milliseconds_text(phases.tcp);
         if (phases.handshake)
             took += ", " + options.handshake() + " " + milliseconds_text(*phases.handshake);
         if (!options.listens()) page.add_fact("took", took);

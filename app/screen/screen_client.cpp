@@ -103,7 +103,7 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
                   options.session.framing->name == "resp", {}),
       session_(loop, std::make_shared<const Session::Options>(options.session), *this) {
     transcript_.show_hex(options.is_hex);
-    results_.uses_datagrams = options.session.framing->in_datagrams;
+    results_.uses_datagrams = options.session.framing->uses_datagrams;
     recorded_results_.uses_datagrams = results_.uses_datagrams;
     if (!options_.log.empty()) open_file(options_.log.path);
     if (options_.recording) show_recording();

@@ -136,7 +136,7 @@ std::string state_words(const Session& session, ev::Time now) {
     case State::handshaking: return "handshake " + tenths_text(elapsed);
     case State::open:
         if (session.is_peer_known())
-            return session.peer_half_closed() && !session.options().listens()
+            return session.is_peer_half_closed() && !session.options().listens()
                        ? "half-closed (server)"
                        : "up " + elapsed_text(elapsed, 2);
         // An open datagram socket does not prove that a server is there; a reply does.
@@ -169,7 +169,7 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
     const std::string words = " " + ui::printable(state_words(session, now));
     if (is_open && session.is_peer_known())
         add(Rank::state, glyph::connected.text() + words,
-            session.peer_half_closed() ? Style::status_warn : Style::status);
+            session.is_peer_half_closed() ? Style::status_warn : Style::status);
     else
         add(Rank::state, glyph::disconnected.text() + words,
             exit_status(session.end()) != 0 ? Style::status_bad : Style::status);

@@ -142,7 +142,7 @@ struct RecordingParser {
             const Framing& framing = *recording.framing;
             const std::string suffix = " (" + framing.label() + ")";
             const std::string_view received = event->reply.payload;
-            const bool is_one_reply = framing.replies_framed()
+            const bool is_one_reply = framing.has_framed_replies()
                                           ? count_pieces(framing, received) == 1
                                           : !received.empty();
             if (has_id && (count_pieces(framing, message.payload) != 1 ||

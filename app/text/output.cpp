@@ -59,7 +59,7 @@ void Output::attach(ev::Loop& loop, std::function<void()> on_write) {
         write_some();
         if (on_write_) on_write_();
     });
-    if (!done()) watch_.want(ev::writable);
+    if (!is_done()) watch_.want(ev::writable);
 }
 
 void Output::detach() {
@@ -80,17 +80,17 @@ void Output::write(std::string_view bytes) {
 }
 
 void Output::flush() {
-    if (!done() && !is_blocked_) write_some();
+    if (!is_done() && !is_blocked_) write_some();
 }
 
 void Output::drain(ev::Duration max_time) {
     detach();
     flush();
-    if (done()) return;
+    if (is_done()) return;
     ev::Loop loop(ev::Clock::now, ev::make_backend("poll"));  // regardless of EV_BACKEND
     attach(loop, nullptr);
     const ev::Time end_at = loop.read_clock() + max_time;
-    while (!done() && loop.read_clock() < end_at) loop.step(end_at - loop.read_clock());
+    while (!is_done() && loop.read_clock() < end_at) loop.step(end_at - loop.read_clock());
     detach();
 }
 
@@ -105,9 +105,9 @@ void Output::write_some() {
         if (count >= 0) buffer_.consume(static_cast<std::size_t>(count));
         is_blocked_ = count < 0 && bufio::would_block(errno);
         if (count < 0 && !is_blocked_ && errno != EINTR) error_ = errno;
-    } while (!is_blocked_ && !done());
+    } while (!is_blocked_ && !is_done());
     if (!watch_) is_blocked_ = false;  // without a loop, the next call tries again
-    if (watch_) watch_.want(done() ? ev::none : ev::writable);
+    if (watch_) watch_.want(is_done() ? ev::none : ev::writable);
 }
 
 ssize_t Output::write_piece(std::string_view bytes) const {

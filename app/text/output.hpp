@@ -52,7 +52,7 @@ public:
     void drain(ev::Duration max_time);
     void clear();  // drops the buffered bytes, and resets the error
     std::size_t pending() const { return buffer_.size(); }
-    bool done() const { return pending() == 0 || error() != 0; }
+    bool is_done() const { return pending() == 0 || error() != 0; }
     int error() const { return error_; }  // errno of a failed write; 0 if none
     std::string error_text() const;       // error() in words
 

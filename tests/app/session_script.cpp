@@ -136,7 +136,7 @@ SessionScript::SessionScript(yodel::Session::Options initial) : options(std::mov
     });
     on("no reply",
        [this](const std::string& text) { REQUIRE("\"" + last_loss_ + "\"" == text); });
-    on("half closed", [this](const std::string&) { REQUIRE(session->peer_half_closed()); });
+    on("half closed", [this](const std::string&) { REQUIRE(session->is_peer_half_closed()); });
     on("destroyed", [this](const std::string&) { await([&] { return !session; }); });
     add_options();
     add_targets();
@@ -180,7 +180,7 @@ void SessionScript::add_options() {
         options.expect = static_cast<Expect>(found - std::begin(yodel::expect_words));
     });
     setting("--match", [this](const std::string& text) { options.pattern.emplace(text); });
-    setting("--coalesce", [this](const std::string&) { options.coalesce = true; });
+    setting("--coalesce", [this](const std::string&) { options.may_coalesce = true; });
     setting("-k", [this](const std::string&) {
         bufio::TlsClientOptions unverified;
         unverified.must_verify = false;

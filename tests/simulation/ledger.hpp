@@ -115,7 +115,7 @@ private:
         compare(sent, message, reply, now);
         if (message.is_late) --counts_.lost;
         ++(reply.is_right ? counts_.right : counts_.bad);
-        if (framing_.in_datagrams) return;
+        if (framing_.uses_datagrams) return;
         require(message.id > last_answered_, message.id, "was answered after a later one");
         last_answered_ = message.id;
     }

@@ -90,7 +90,8 @@ const Framing* draw_framing(Dice& dice, const Plan& plan) {
     const std::vector<std::string> all = framing_list();
     for (;;) {
         const Framing* const framing = find_framing(all[dice.up_to(all.size() - 1)]);
-        if (!plan.calm || (framing->replies_framed() && framing->can_echo())) return framing;
+        if (!plan.calm || (framing->has_framed_replies() && framing->can_echo()))
+            return framing;
     }
 }
 
@@ -98,8 +99,9 @@ void draw_client(Dice& dice, Plan& plan) {
     Session::Options& client = plan.client;
     client.framing = draw_framing(dice, plan);
     client.retry_seed = static_cast<unsigned>(dice.next());
-    client.coalesce = dice.chance(0.4);
-    client.numbered = plan.carrier == Carrier::datagrams && plan.distinct && dice.chance(0.5);
+    client.may_coalesce = dice.chance(0.4);
+    client.has_numbers =
+        plan.carrier == Carrier::datagrams && plan.distinct && dice.chance(0.5);
     if (plan.calm) return;
     client.expect = dice.one_of<Expect>(
         {Expect::echo, Expect::echo, Expect::echo, Expect::any, Expect::given, Expect::none});

@@ -135,7 +135,7 @@ void add_meanings(ClientOptions& options) {
     const std::string label = framing.label();
     const std::string expect = line.written("expect");
     line.add_if(!framing.has_frames(), {label + ", which has no messages", "raw"});
-    line.add_if(!framing.replies_framed(),
+    line.add_if(!framing.has_framed_replies(),
                 {label + ", whose replies have no frames", "unframed"});
     line.add_if(!framing.can_echo(),
                 {label + ", whose replies never equal messages", "other-replies"});

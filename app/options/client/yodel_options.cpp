@@ -46,7 +46,7 @@ void plan_run(YodelOptions& options) {
 }
 
 std::string framing_text(const Framing& framing) {
-    if (framing.in_datagrams) return "datagrams (-u)";
+    if (framing.uses_datagrams) return "datagrams (-u)";
     return framing.is_websocket() ? "WebSocket (ws:// or wss://)"
                                   : "-f " + std::string(framing.name);
 }
@@ -129,7 +129,7 @@ void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recor
     const Framing& wanted = *session.framing;
     // The samples of a load have no framing.
     const Framing& framing = recording->framing ? *recording->framing : wanted;
-    if (options.connects() && session.pattern && !framing.replies_framed())
+    if (options.connects() && session.pattern && !framing.has_framed_replies())
         throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
                          " of " + recording->name + ", whose replies have no frames");
     // An option for datagrams or WebSocket must be given again, but -f need not be.

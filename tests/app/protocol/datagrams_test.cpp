@@ -33,7 +33,7 @@ TEST_CASE("each message is a datagram") {
     SessionScript script;
     script.play("over datagrams; open");
     CHECK(script.session->is_lossy());
-    CHECK(script.session->options().framing->in_datagrams);
+    CHECK(script.session->options().framing->uses_datagrams);
 }
 
 TEST_CASE("each datagram is awaited for a time") {

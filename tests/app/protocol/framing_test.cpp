@@ -219,16 +219,16 @@ TEST_CASE("finds replies with codes however their bytes are cut, after the greet
 }
 
 TEST_CASE("only the framing smtp awaits a greeting") {
-    CHECK(Decoder(*find_framing("resp"), limit).greeted(""));
+    CHECK(Decoder(*find_framing("resp"), limit).may_send(""));
     Decoder decoder(*find_framing("smtp"), limit);
     const std::string greeting = "220-a\r\n220 b\r\n";
     for (std::size_t size = 0; size < greeting.size(); ++size)
-        CHECK_FALSE(decoder.greeted(greeting.substr(0, size)));
-    CHECK(decoder.greeted(greeting));
-    CHECK(decoder.greeted(greeting + "250 x"));
+        CHECK_FALSE(decoder.may_send(greeting.substr(0, size)));
+    CHECK(decoder.may_send(greeting));
+    CHECK(decoder.may_send(greeting + "250 x"));
     CHECK(decoder.next(greeting + "250 x").used == greeting.size());
-    CHECK(decoder.greeted(""));
-    CHECK(Decoder(*find_framing("smtp"), limit).greeted("SSH-2.0-x\r\n"));
+    CHECK(decoder.may_send(""));
+    CHECK(Decoder(*find_framing("smtp"), limit).may_send("SSH-2.0-x\r\n"));
 }
 
 TEST_CASE("refuses bytes that are no reply, and quotes them") {
@@ -309,7 +309,7 @@ TEST_CASE("looks at the bytes of a long reply once, in pieces of any size") {
     CHECK(decodes_in_pieces("smtp", lines + "250 x\r\n", 1));
     Decoder greeting(*find_framing("smtp"), lines.size());
     for (std::size_t size = 0; size < lines.size(); ++size)
-        if (greeting.greeted(std::string_view(lines).substr(0, size))) FAIL("greeted");
+        if (greeting.may_send(std::string_view(lines).substr(0, size))) FAIL("greeted");
 }
 
 TEST_CASE("nested values take no memory, however deep they are") {

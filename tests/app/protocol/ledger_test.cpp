@@ -87,7 +87,7 @@ public:
     }
     void receive_all(const std::string& text) {
         std::string bytes;
-        if (options.framing->in_datagrams) {
+        if (options.framing->uses_datagrams) {
             std::istringstream parts(text);
             for (std::string part; std::getline(parts, part, ',');)
                 encode(packets, part, bytes);
@@ -99,7 +99,7 @@ public:
         for (; arrives_in_bytes && !bytes.empty(); bytes.erase(0, 1))
             receive(bytes.substr(0, 1));
         if (!bytes.empty()) receive(bytes);
-        if (options.framing->in_datagrams) CHECK(input_.empty());
+        if (options.framing->uses_datagrams) CHECK(input_.empty());
     }
     void add(const Event& event) {
         const std::string text = text_of(event, *options.framing);
@@ -255,14 +255,14 @@ TEST_CASE("finds the message of each reply in the table, however the bytes are c
     SessionOptions options;
     options.framing = find_framing(each.framing);
     options.expect = each.expect;
-    options.numbered = true;  // has no effect in a stream
+    options.has_numbers = true;  // has no effect in a stream
     if (each.pattern) options.pattern.emplace(each.pattern);
-    options.coalesce = GENERATE(false, true);
+    options.may_coalesce = GENERATE(false, true);
     Scene scene(options);
     // Without frames, any bytes that are read together are a reply.
-    scene.arrives_in_bytes = GENERATE(false, true) &&
-                             (options.framing->replies_framed() || each.expect != Expect::any);
-    CAPTURE(each.name, each.script, options.coalesce, scene.arrives_in_bytes);
+    scene.arrives_in_bytes = GENERATE(false, true) && (options.framing->has_framed_replies() ||
+                                                       each.expect != Expect::any);
+    CAPTURE(each.name, each.script, options.may_coalesce, scene.arrives_in_bytes);
     CHECK(scene.perform_all(each.script) == each.events);
 }
 
@@ -280,7 +280,7 @@ TEST_CASE("no reply answers a message that was queued after it was read") {
         }));
     options.framing = find_framing(framing);
     options.expect = expect;
-    options.numbered = GENERATE(false, true);
+    options.has_numbers = GENERATE(false, true);
     Scene scene(options);
     scene.send("1a");
     scene.on_event = [&] { scene.send("2bc"); };
@@ -306,7 +306,7 @@ public:
     std::string reported(bool coalesce) const {
         std::mt19937 random = random_;  // a copy, so that each call draws the same numbers
         SessionOptions options;
-        options.coalesce = coalesce;
+        options.may_coalesce = coalesce;
         Scene scene(options);
         for (std::size_t at = 0; at < sent_.size();) {
             std::string group = sent_[at];
@@ -433,7 +433,7 @@ TEST_CASE("a reply to a forgotten message is not compared") {
 TEST_CASE("finds messages by their given replies") {
     SessionOptions options;
     options.expect = Expect::given;
-    options.expected_unsolicited = [](std::string_view payload) {
+    options.expects_unsolicited = [](std::string_view payload) {
         return payload.starts_with('+');
     };
     check(options, {
@@ -597,7 +597,7 @@ TEST_CASE("judges any datagram by a pattern") {
 
 TEST_CASE("finds the message of a damaged datagram by its number") {
     SessionOptions options;
-    options.numbered = true;
+    options.has_numbers = true;
     check(with_datagrams(options),
           {
               {">1abc >2abc >3abc <2abX <1abc <3abc", "2~2abX@3 1=1abcorder 3=3abc"},
@@ -619,7 +619,7 @@ TEST_CASE("finds the message of a damaged datagram by its number") {
 TEST_CASE("finds messages by their given datagrams") {
     SessionOptions options;
     options.expect = Expect::given;
-    options.expected_unsolicited = [](std::string_view payload) {
+    options.expects_unsolicited = [](std::string_view payload) {
         return payload.starts_with('+');
     };
     check(with_datagrams(options), {
@@ -683,14 +683,14 @@ TEST_CASE("forgets datagrams beyond the limits") {
 
 TEST_CASE("a datagram that may answer a forgotten message is unsolicited") {
     SessionOptions options;
-    options.numbered = GENERATE(true, false);
+    options.has_numbers = GENERATE(true, false);
     Scene scene(with_datagrams(options), {.remembered = 2});
     scene.perform_all(">11 >12 >13 ! ! ! >14 >15");
     scene.log.clear();
     CHECK(scene.perform_all("<11 <12 <13 <14") == "+11 2=12late 3=13late 4=14");
     scene.log.clear();
     CHECK(scene.perform_all("<1X <XX <15") ==
-          (options.numbered ? "+1X 5~XX@0 2x15" : "+1X +XX 5=15"));
+          (options.has_numbers ? "+1X 5~XX@0 2x15" : "+1X +XX 5=15"));
     scene.log.clear();
     // The new connection has forgotten no message.
     CHECK(scene.perform_all("~ ^ >16 <1X") == "6~1X@1");
@@ -730,7 +730,7 @@ TEST_CASE("times messages from when they are written") {
 }
 
 TEST_CASE("reports messages that were sent and echoed together with one event") {
-    const SessionOptions options{.coalesce = true};
+    const SessionOptions options{.may_coalesce = true};
     Ledger ledger(options);
     const QueuedIds ids = ledger.queue("a\nbc\nd");
     CHECK(ids.first == 1);
@@ -763,7 +763,7 @@ TEST_CASE("the next connection sends what was not fully written") {
             {true, 5, "?1 ?2", "d\n"},
             {true, 7, "?1 ?2 ?3", ""},
         }));
-    Scene scene({.coalesce = coalesce});
+    Scene scene({.may_coalesce = coalesce});
     scene.ledger.queue("a\nbc\nd");
     scene.ledger.flush(start);
     scene.ledger.record_written(written, start);
@@ -772,7 +772,7 @@ TEST_CASE("the next connection sends what was not fully written") {
     CHECK(scene.log == lost);
     scene.ledger.restart();
     CHECK(scene.ledger.has_unwritten() == !again.empty());
-    CHECK(scene.ledger.flushed() == again.empty());
+    CHECK(scene.ledger.is_flushed() == again.empty());
     CHECK(scene.ledger.flush(start) == again);
     scene.ledger.record_written(again.size(), start);
     scene.log.clear();

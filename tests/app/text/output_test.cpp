@@ -49,10 +49,10 @@ TEST_CASE("waits for the reader no longer than the given time") {
     output.write("late\n");
     output.drain(1ms);
     CHECK(output.pending() == 5);
-    CHECK_FALSE(output.done());
+    CHECK_FALSE(output.is_done());
     test::take(ends.reader);
     output.drain(20s);
-    CHECK(output.done());
+    CHECK(output.is_done());
     CHECK(test::take(ends.reader) == "late\n");
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("reports the system's reason if writing fails") {
         output.write("a");
         output.flush();
         CHECK(output.error() == error);
-        CHECK(output.done());
+        CHECK(output.is_done());
         output.clear();
         CHECK(output.error() == 0);
         CHECK(output.pending() == 0);

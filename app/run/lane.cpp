@@ -681,7 +681,7 @@ void Lane::stop_connecting(bool is_time_up) {
         if (session.state() != State::dialing && session.state() != State::handshaking)
             continue;
         if (is_time_up && !connection->is_settled) {
-            session.disconnect(no_connection(session.phase()));
+            session.disconnect(no_connection_end(session.phase()));
         } else {
             session.disconnect();
             --results_.attempts;

@@ -169,7 +169,7 @@ private:
     void count_unsent(ev::Duration tolerance);
     void finish_all(Stage next = Stage::waiting);
     void time_up();
-    bufio::End no_connection(const std::string& phase) const;
+    bufio::End no_connection_end(const std::string& phase) const;
     void stop_connecting(bool is_time_up);
 
     ev::Loop& loop_;

@@ -381,7 +381,8 @@ TEST_CASE("a line on a terminal shows the progress of a run, and is cleared") {
     for (const bool load : {true, false}) {
         ClientFixture fixture(same);
         ::dup2(terminal.writer.get(), STDERR_FILENO);
-        fixture.start({.run = {.pace = per_second}, .report = {.quiet = true, .load = load}});
+        fixture.start(
+            {.run = {.pace = per_second}, .report = {.quiet = true, .is_load = load}});
         fixture.loop.pass(199ms);
         const std::string before = test::take(terminal.reader);
         fixture.loop.pass(1ms);

@@ -81,7 +81,7 @@ struct Event {
     // If has_reply(fate). For a lost message, the payload continues the words "no reply".
     Reply reply = {};
     ev::Time at{};                 // when it happened
-    std::uint32_t connection = 1;  // its number, from 1
+    std::uint32_t connection = 1;  // number of the connection, from 1
     // Number of messages with consecutive ids, which were sent or echoed together. The payload
     // of `message` extends to the end of the last one.
     std::size_t count = 1;

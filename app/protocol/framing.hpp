@@ -39,9 +39,9 @@ struct ReplyLine {
 // and `reply` requires a delimiter of one byte.
 struct Framing {
     std::string_view name;  // argument of -f, if it is_option()
-    // End of a message, and of a line of a reply; at most two bytes.
+    // Ends each message and each line of a reply; at most two bytes.
     std::string_view delimiter = {};
-    unsigned prefix = 0;            // size in bytes of the length, including any type
+    unsigned prefix = 0;            // bytes that the length and any type take
     bool is_typed = false;          // the first byte of the prefix is a type; see update_type()
     bool is_little_endian = false;  // byte order of the length; big-endian if false
     std::string_view head = {};     // at most one byte; bytes before it belong to no frame
@@ -88,6 +88,7 @@ struct Framing {
     }
     // Returns the size of the frame at the front or, while it is incomplete, a minimum that
     // exceeds the size of `bytes`. The first `searched` bytes contain no whole delimiter.
+    // Without frames, returns the size of `bytes`.
     std::size_t frame_size(std::string_view bytes, std::size_t searched = 0) const;
     // Returns none if the length is incomplete, or if the framing has no length.
     std::optional<std::size_t> payload_size(std::string_view fragment) const;
@@ -136,7 +137,8 @@ std::size_t count_pieces(const Framing& framing, std::string_view payload);
 // Returns true if the size of each piece is between min_payload() and max_payload(), and at
 // most `max_frame`.
 bool is_sendable(const Framing& framing, std::size_t max_frame, std::string_view payload);
-// Appends the frame of the payload, which must be one piece and no longer than max_payload().
+// Appends the frame of the payload, which must be no longer than max_payload() and, unless
+// joins_pieces(), one piece.
 template <class Bytes>
 void encode(const Framing& framing, std::string_view payload, Bytes& to) {
     if (framing.overhead() > framing.delimiter.size()) to.append(framing.header(payload));

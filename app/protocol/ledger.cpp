@@ -97,7 +97,7 @@ std::string_view Ledger::flush(ev::Time now) {
     return frames_.view().substr(static_cast<std::size_t>(from - base_));
 }
 
-void Ledger::record_written(std::uint64_t bytes, ev::Time time) {
+void Ledger::record_written(std::uint64_t bytes, ev::Time written_at) {
     if (uses_datagrams() || first_ > max_idle_entries) drop_removed();
     if (empty() && frames_.capacity() > max_idle_capacity) keeps_last_ = false;
     release();
@@ -106,7 +106,7 @@ void Ledger::record_written(std::uint64_t bytes, ev::Time time) {
     for (std::size_t i = entries_.size(); i > first_ && entries_[i - 1].end() > before; --i) {
         const std::uint64_t begin = entries_[i - 1].begin;
         if (begin < written_ && split(i - 1, static_cast<std::size_t>(written_ - begin)))
-            entries_[i - 1].sent_at = time;
+            entries_[i - 1].sent_at = written_at;
     }
 }
 
@@ -283,7 +283,7 @@ std::size_t Ledger::comparable_size(std::string_view reply) const {
 }
 
 // Returns true if a datagram of this comparable size, read after message `read_id` was queued,
-// may be a bad reply to the message.
+// may be a bad reply to the entry's message.
 bool Ledger::fits(const Entry& entry, std::size_t size, std::uint64_t read_id) const {
     const auto right = expected(entry);
     return !entry.is_removed && entry.id <= read_id && right && comparable_size(*right) == size;
@@ -379,7 +379,8 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
     if (uses_datagrams()) return match_datagram(reply, read_at);
     if (!is_awaited(first_)) return unsolicited(reply);
     const auto place = find(reply);
-    // With given replies, a reply that arrives again may answer the next message.
+    // Given replies may repeat, so a reply that equals the last one may answer the next
+    // message.
     bool answers_nothing =
         place != first_ &&
         (expects_given() ? options_.expects_unsolicited && options_.expects_unsolicited(reply)
@@ -404,11 +405,11 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
     return std::nullopt;
 }
 
-// Holds a bad reply. If only one message may have caused it, next_resolved() then answers that
-// message with the reply.
+// Holds a bad reply, unless its number shows which message it answers. If only one message may
+// have caused the reply, next_resolved() then answers this message with the reply.
 std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time read_at) {
     const auto answer_own = [&](std::size_t i, bool is_right) {
-        for (Held& held : held_)  // which may answer one message fewer
+        for (Held& held : held_)  // those that fit may answer one message fewer
             if (i >= oldest_ && fits(entries_[i], held.size, held.last_id)) --held.spare;
         if (!is_right) remember_answer(reply);
         return answer(i, reply, read_at, is_right);
@@ -527,7 +528,7 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
 
 // --- Held replies.
 
-// Begins to answer the messages before entry `end`, in order, with the last of the held
+// Begins to answer the messages before entry `end`, in order, with the last held
 // replies. Earlier held replies that are not needed are unsolicited. If `loses_others`, the
 // other messages before entry `end` are lost. Messages in flight then take precedence, because
 // late messages were already reported.

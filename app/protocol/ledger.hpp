@@ -5,25 +5,26 @@
 // A reply answers the message that it is right for: with Expect::echo the message that it
 // equals, with Expect::given the message with this given reply, and with Expect::any the oldest
 // message in flight or, if there is none, the oldest late message. With Expect::none every
-// reply is unsolicited. Without frames, a reply is as long as the expected reply.
+// reply is unsolicited. Without frames, a reply is as long as the expected reply; with
+// Expect::any it consists of all bytes that have arrived.
 //
 // In a stream, a reply that is right for no message, but may answer one, is held. When a right
 // reply follows, the messages before the one that it answers get the held replies in order, as
 // bad replies. Messages without a held reply are lost, and held replies without a message are
 // unsolicited. The same happens once each message in flight has a held reply, when time runs
 // out, and when the connection ends. Events keep the order of the replies. A reply never
-// answers a message that was queued after it was read.
+// answers a message that was queued after the reply was read.
 //
 // The order of datagrams proves nothing, because the network loses, duplicates and reorders
 // them. A reply that is right for no message is a duplicate if it equals an earlier answer.
-// Otherwise the reply is bad. It answers the message with its number if the two differ in only
-// one byte, or else a message in flight that expects a reply of the same length. If several
+// Otherwise it is a bad reply to the message with its number if the two differ in only one
+// byte, or else to a message in flight that expects a reply of the same length. If several
 // messages expect this length, the reply is held until each of these messages has its own reply
 // or a held reply, or until time runs out. If no message does, the reply is unsolicited.
 //
 // A late message was reported as lost, because its reply timeout has passed. It is remembered,
 // up to a limit, in case a reply still arrives. A reply that may answer a forgotten message
-// is unsolicited, because the two can't be compared.
+// is unsolicited, because the two cannot be compared.
 //
 // The caller pulls events. Their views are valid until the next call:
 //
@@ -84,9 +85,9 @@ public:
     bool is_flushed() const { return flushed_ == queued(); }
     // Returns the frames queued since the last call, to be written now.
     std::string_view flush(ev::Time now);
-    // Records at `time` that the first `bytes` bytes of the connection have been written, and
-    // frees memory that is not needed now.
-    void record_written(std::uint64_t bytes, ev::Time time);
+    // Records that the first `bytes` bytes of the connection's frames have been written by
+    // `written_at`, and frees memory that is not needed now.
+    void record_written(std::uint64_t bytes, ev::Time written_at);
     void void_round_trips() { untimed_id_ = last_id_; }  // of the messages queued so far
 
     // Receiving.
@@ -100,14 +101,14 @@ public:
     // messages queued so far.
     std::optional<Event> next(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_resolved();  // the next event that earlier calls have caused
-    // Returns why the connection can no longer be decoded. Then nothing more is read from it.
+    // Returns why the connection can no longer be decoded, or an empty end if it can.
     const bufio::End& refusal() const { return refusal_; }
     // In a stream, matches the held replies with messages now, beginning with late messages.
     void resolve_held() { settle(entries_.size(), false); }
-    // Reports the oldest message in flight as lost, and marks it as late. If it expects no
-    // reply and no message is late, removes it instead. If a held reply may answer this
-    // message, which happens only with datagrams, reports a bad reply instead. There must be a
-    // message in flight, and next_resolved() must have returned none.
+    // Reports the oldest message in flight as lost, and remembers it as late, unless it expects
+    // no reply and no message is late. If a held datagram may answer this message, reports a
+    // bad reply instead. There must be a message in flight, and next_resolved() must have
+    // returned none.
     Event expire_oldest();
     // Matches the held replies, and counts the other messages as lost, because the connection
     // has ended. With `keeps_unwritten`, messages in a stream that are not fully written stay
@@ -119,7 +120,8 @@ public:
     // Returns true while the first reply of the connection may be a greeting. Only another
     // reply can distinguish a greeting from a bad reply.
     bool has_possible_greeting() const;
-    // Treats the possible greeting as a bad reply.
+    // From now on, takes no reply of this connection for a greeting, and matches the held
+    // replies.
     void rule_out_greeting();
     bool has_echoed() const { return has_echoed_; }  // on this connection
 
@@ -161,8 +163,8 @@ private:
         Fate fate = Fate::bad;
         // With datagrams only:
         std::size_t size = 0;  // see comparable_size()
-        // The number of messages that it may answer, minus the number of held replies of its
-        // size up to and including this one.
+        // Messages that the reply may answer, minus the held replies of its size up to this
+        // one. At 0, next_resolved() answers a message with the reply.
         std::size_t spare = 0;
         std::uint64_t highest_answered_id = 0;  // highest_answered_id_ at read_at
     };
@@ -195,7 +197,7 @@ private:
     void release();
     void drop_removed();
 
-    // A reply answers only messages that were queued before it was read.
+    // A reply answers only messages that were queued before the reply was read.
     bool is_awaited(std::size_t i) const {
         return i < entries_.size() && entries_[i].id <= read_id_;
     }
@@ -249,17 +251,17 @@ private:
     // message was forgotten.
     std::optional<std::uint64_t> forgotten_key_;
 
-    std::uint64_t read_id_ = 0;        // last id queued before the input was read
+    std::uint64_t read_id_ = 0;        // last_id_ when the input was read
     std::size_t remaining_input_ = 0;  // bytes of input that next() or may_send() left
-    std::size_t equal_bytes_ = 0;      // leading bytes of the input that equal the frames
-    std::size_t reported_bytes_ = 0;   // without frames: bytes of the input reported as read
+    std::size_t equal_bytes_ = 0;     // leading bytes of the input that equal the expected ones
+    std::size_t reported_bytes_ = 0;  // without frames: bytes of the input reported as read
     bufio::End refusal_;
 
     std::list<Held> held_;
     std::size_t held_bytes_ = 0;
-    std::size_t held_answers_ = 0;  // held replies that may answer a message
-    bool is_settling_ = false;      // the fates of the held replies are decided; see settle()
-    std::size_t surplus_ = 0;       // while settling, the next held replies that answer nothing
+    std::size_t held_answers_ = 0;  // in a stream: held replies that may answer a message
+    bool is_settling_ = false;      // next_resolved() may return events; see settle()
+    std::size_t surplus_ = 0;  // while settling: how many of the next held replies answer none
     std::uint64_t lost_before_ = 0;  // messages below this id are lost after the held replies
     Held settled_;                   // the held reply that was removed last
 

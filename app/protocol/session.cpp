@@ -395,8 +395,8 @@ void Session::observe() {
         p.all_answered_at = now;
 }
 
-// Returns the earliest deadline. While paused, a deadline after the beginning of the pause
-// counts only if it is that of the attempt or of the run.
+// Returns the earliest deadline. While paused, deadlines after the beginning of the pause do
+// not count, except Deadline::attempt and Deadline::run.
 Session::Due Session::first_due() const {
     Due first{Deadline::attempt, attempt_at_};
     if (run_ends_at_ < first.at) first = {Deadline::run, run_ends_at_};

@@ -84,7 +84,7 @@ public:
     // Returns an id for a message that is not queued because it cannot be sent.
     std::uint64_t reserve_id() { return ledger_.reserve_id(); }
     void flush();
-    ev::Time flushed_at() const { return flushed_at_; }  // last flush() with messages
+    ev::Time flushed_at() const { return flushed_at_; }  // of the last flush() with messages
     // Excludes the messages in flight from timing, because we delay their replies.
     void void_round_trips() { ledger_.void_round_trips(); }
     // While paused, reads only answers to opening lines, so that back-pressure slows the peer
@@ -94,9 +94,9 @@ public:
 
     State state() const { return state_; }
     bool is_connected() const { return stream_ != nullptr; }  // also during the handshake
-    // With datagrams, unless listening, returns true once the current socket has received
-    // something. Until then end() is the refusal of the last socket, if there was a refusal,
-    // and a graceful end does not replace it.
+    // Returns true while connected. With datagrams, unless listening, this is so only once the
+    // current socket has received something. Until then end() is the refusal of the last
+    // socket, if there was a refusal, and a graceful end does not replace it.
     bool is_peer_known() const {
         return is_connected() &&
                (!is_lossy() || options_->listens() || stream_->bytes_read() > 0);

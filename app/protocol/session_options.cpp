@@ -20,10 +20,10 @@ std::string SessionOptions::listening_text() const {
     return "listening " + endpoint.acceptor->address().text() + pin;
 }
 
-ev::Duration retry_wait(ev::Duration first, unsigned earlier, std::minstd_rand& random) {
+ev::Duration retry_wait(ev::Duration first, unsigned retries, std::minstd_rand& random) {
     const ev::Duration longest = std::max<ev::Duration>(first, std::chrono::seconds(30));
     ev::Duration wait = first;
-    for (unsigned i = 0; i < earlier && wait > ev::Duration::zero() && wait < longest; ++i)
+    for (unsigned i = 0; i < retries && wait > ev::Duration::zero() && wait < longest; ++i)
         wait = std::min(2 * wait, longest);
     using Random = std::uniform_int_distribution<ev::Duration::rep>;
     return ev::Duration(Random(wait.count() / 2, wait.count())(random));

@@ -71,12 +71,12 @@ struct SessionOptions {
     // After finish() the reply timeout applies instead, because no user watches for the reply.
     ev::Duration greeting_time = std::chrono::milliseconds(500);
     // When listening, the connection ends after this time without output once the client has
-    // closed its side. With WebSocket, it waits only while there is unsent output. With
-    // datagrams, finish() ends it after this time without traffic.
+    // closed its side. With WebSocket, the session waits only while there is unsent output.
+    // With datagrams, finish() ends the connection after this time without traffic.
     ev::Duration answer_time = std::chrono::milliseconds(500);
     std::optional<ev::Duration> idle_timeout = {};
     std::optional<ev::Duration> ping = {};  // WebSocket: time without traffic before a ping
-    unsigned retries = 0;                   // consecutive retries, or `forever`
+    unsigned retries = 0;                   // maximum in a row, or `forever`
     static constexpr unsigned forever = std::numeric_limits<unsigned>::max();
     // If false, a server may close gracefully once it has answered all messages, at least one,
     // as after QUIT. The end is then clean, and no retry follows.
@@ -84,8 +84,8 @@ struct SessionOptions {
     ev::Duration retry_delay = std::chrono::milliseconds(500);  // see retry_wait()
     // Seed for the random waits between attempts; unset for a random seed in each session.
     std::optional<unsigned> retry_seed = {};
-    // Limit for the whole session, from the first connect(). It continues after the session is
-    // closed, because its owner may still write replies.
+    // Limit for the whole session, from the first connect(). The time runs on after the session
+    // is closed, because the owner may still write replies.
     std::optional<ev::Duration> max_time = {};
     ev::Duration time_spent{};  // part of `max_time` that passed before the first connect()
     // End::what if the server closes early, but has answered all messages sent so far.
@@ -124,20 +124,21 @@ struct SessionFacts {
     std::optional<bufio::TcpFacts> tcp;
 };
 
-// Returns the wait before the next attempt. It doubles with each of the earlier retries, up to
-// half a minute, or to the first wait if that is longer. It is then shortened at random by up
-// to half, so that the clients of a restarted server do not all reconnect together.
-ev::Duration retry_wait(ev::Duration first, unsigned earlier, std::minstd_rand& random);
+// Returns the wait before the next attempt, after `retries` earlier retries. The wait doubles
+// with each of these, up to half a minute, or to the first wait if that is longer. It is then
+// shortened at random by up to half, so that the clients of a restarted server do not all
+// reconnect together.
+ev::Duration retry_wait(ev::Duration first, unsigned retries, std::minstd_rand& random);
 
 // --- Ends of connections, and lost messages, in words.
 
 // Returns why a message has no reply, as the rest of a sentence that begins with "no reply".
-// `part` contains the bytes of its incomplete reply, and the text their number. If this is the
-// connection's first reply, the text may also explain a likely cause.
+// `part` contains the received bytes of the incomplete reply; the text tells how many these
+// are. If this is the connection's first reply, the text may also explain a likely cause.
 std::string loss_text(const Message& message, std::string_view part, bool is_connected,
                       bool is_first_reply, const SessionOptions& options);
 
-// Returns one clause, with an option that may help. `tls` is null without TLS.
+// Returns a text that may also name a cause or an option that helps. `tls` is null without TLS.
 std::string end_text(const bufio::End& end, const SessionOptions& options,
                      const bufio::TlsFacts* tls);
 

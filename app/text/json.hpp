@@ -1,8 +1,9 @@
 // Writes JSON objects, each on one line, and reads JSON values.
 //
-// The reader is strict by RFC 8259: no comments, trailing commas, invalid UTF-8 or duplicate
-// names. Its text need not be trusted, because nesting and the number of values are limited,
-// and reading takes linear time. The caller splits a file with one object per line.
+// The reader follows RFC 8259 strictly: it accepts no comments, trailing commas or invalid
+// UTF-8. It also refuses duplicate names. The text need not be trusted, because nesting and the
+// number of values are limited, and reading takes at most n log n time. The caller splits a
+// file with one object per line.
 #pragma once
 
 #include "app/text/units.hpp"

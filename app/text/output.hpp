@@ -43,7 +43,7 @@ public:
         append(text);
         append("\n");
     }
-    // Appends and flushes. Copies only the bytes that cannot be written now.
+    // Appends and flushes. If nothing is buffered, copies only the bytes that one write leaves.
     void write(std::string_view bytes);
     // Writes as much as the reader accepts now. The loop, if attached, writes the rest.
     void flush();

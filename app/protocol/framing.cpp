@@ -34,11 +34,11 @@ constexpr Framing framings[] = {
     {.name = "line", .delimiter = "\n"},
     {.name = "crlf", .delimiter = "\r\n"},
     {.name = "nul", .delimiter = "\0"sv},
-    {.name = "len1", .prefix = 1},
-    {.name = "len2", .prefix = 2},
-    {.name = "len4", .prefix = 4},
-    {.name = "len2le", .prefix = 2, .is_little_endian = true},
-    {.name = "len4le", .prefix = 4, .is_little_endian = true},
+    {.name = "len1", .prefix_size = 1},
+    {.name = "len2", .prefix_size = 2},
+    {.name = "len4", .prefix_size = 4},
+    {.name = "len2le", .prefix_size = 2, .is_little_endian = true},
+    {.name = "len4le", .prefix_size = 4, .is_little_endian = true},
     {.name = "caret", .delimiter = "$", .head = "^", .greeting = "*", .reply = incremented},
     {.name = "resp",
      .delimiter = "\r\n",
@@ -51,22 +51,22 @@ constexpr Framing framings[] = {
      .error_bytes = "45",
      .takes_turns = true},
     {.name = "raw"},
-    {.name = "datagram", .prefix = 2, .uses_datagrams = true},
-    {.name = "websocket", .prefix = 5, .is_typed = true},
+    {.name = "datagram", .prefix_size = 2, .uses_datagrams = true},
+    {.name = "websocket", .prefix_size = 5, .is_typed = true},
 };
 
 constexpr bool is_valid(const Framing& framing) {
     if (framing.delimiter.empty())
         return framing.head.empty() && framing.reply == nullptr && framing.can_echo();
     const bool answers_bytes = framing.reply == nullptr || framing.delimiter.size() == 1;
-    return framing.prefix == 0 && framing.delimiter.size() <= 2 && framing.head.size() <= 1 &&
-           answers_bytes;
+    return framing.prefix_size == 0 && framing.delimiter.size() <= 2 &&
+           framing.head.size() <= 1 && answers_bytes;
 }
 static_assert(std::all_of(std::begin(framings), std::end(framings), is_valid));
 
 // Returns by how many bits a byte of the prefix is shifted within the length.
 std::size_t shift(const Framing& framing, std::size_t offset) {
-    return 8 * (framing.is_little_endian ? offset : framing.prefix - 1 - offset);
+    return 8 * (framing.is_little_endian ? offset : framing.prefix_size - 1 - offset);
 }
 
 }  // namespace
@@ -75,13 +75,13 @@ std::size_t Framing::max_payload() const {
     constexpr auto all = std::numeric_limits<std::size_t>::max();
     constexpr std::size_t max_datagram = 65507;  // in an IPv4 packet
     if (uses_datagrams) return max_datagram;
-    return prefix > 0 ? all >> (8 * (sizeof all - prefix + (is_typed ? 1 : 0))) : all;
+    return prefix_size > 0 ? all >> (8 * (sizeof all - prefix_size + (is_typed ? 1 : 0))) : all;
 }
 
 std::string Framing::header(std::string_view payload) const {
-    if (prefix == 0) return std::string(head);
-    std::string header(prefix, '\0');  // a framing with a length has no head
-    for (std::size_t i = is_typed ? 1 : 0; i < prefix; ++i)
+    if (prefix_size == 0) return std::string(head);
+    std::string header(prefix_size, '\0');  // a framing with a length has no head
+    for (std::size_t i = is_typed ? 1 : 0; i < prefix_size; ++i)
         header[i] = static_cast<char>(payload.size() >> shift(*this, i));
     if (is_typed && !ui::is_utf8(payload)) header[0] = 1;
     return header;
@@ -92,13 +92,13 @@ void Framing::update_type(std::string& frame) const {
 }
 
 std::string_view Framing::payload(std::string_view frame) const {
-    frame.remove_prefix(head.size() + prefix);
+    frame.remove_prefix(head.size() + prefix_size);
     frame.remove_suffix(delimiter.size());
     return frame;
 }
 
 std::size_t Framing::frame_size(std::string_view bytes, std::size_t searched) const {
-    if (prefix > 0) return prefix + payload_size(bytes).value_or(0);
+    if (prefix_size > 0) return prefix_size + payload_size(bytes).value_or(0);
     if (delimiter.empty()) return bytes.size();
     // A delimiter may have arrived in part.
     const std::size_t from = searched - std::min(searched, delimiter.size() - 1);
@@ -110,9 +110,9 @@ std::size_t Framing::frame_size(std::string_view bytes, std::size_t searched) co
 }
 
 std::optional<std::size_t> Framing::payload_size(std::string_view fragment) const {
-    if (prefix == 0 || fragment.size() < prefix) return std::nullopt;
+    if (prefix_size == 0 || fragment.size() < prefix_size) return std::nullopt;
     std::size_t size = 0;
-    for (std::size_t i = is_typed ? 1 : 0; i < prefix; ++i)
+    for (std::size_t i = is_typed ? 1 : 0; i < prefix_size; ++i)
         size |= std::size_t{static_cast<unsigned char>(fragment[i])} << shift(*this, i);
     return size;
 }
@@ -120,7 +120,7 @@ std::optional<std::size_t> Framing::payload_size(std::string_view fragment) cons
 std::string Framing::fragment_text(std::string_view fragment) const {
     if (!has_framed_replies()) return "after " + bytes_text(fragment.size());
     const auto size = payload_size(fragment);
-    if (prefix > 0 && !size && !is_typed)
+    if (prefix_size > 0 && !size && !is_typed)
         return "after " + bytes_text(fragment.size()) + " of its length prefix";
     const std::size_t got = partial_payload(fragment).size();
     return "after " + (size ? std::to_string(got) + " of " : "") +
@@ -197,7 +197,7 @@ std::string length_hint(const Framing& framing, std::string_view bytes, std::siz
     const auto size = framing.payload_size(bytes);
     if (!size || framing.is_typed) return {};
     for (const Framing& other : framings) {
-        if (other.prefix != framing.prefix ||
+        if (other.prefix_size != framing.prefix_size ||
             other.is_little_endian == framing.is_little_endian)
             continue;
         const std::size_t reversed = *other.payload_size(bytes);
@@ -283,7 +283,7 @@ Decoder::Decoded Decoder::refusal(std::string_view line, const std::string& faul
 Decoder::Decoded Decoder::too_long_error(std::string_view bytes, std::uint64_t size) const {
     const std::string hint = has_decoded_ ? "" : length_hint(*framing_, bytes, max_frame_);
     if (!hint.empty()) return {.kind = Decoded::Kind::error, .error = hint};
-    const std::string text = bytes_text(size) + (framing_->prefix > 0 ? "" : " or more");
+    const std::string text = bytes_text(size) + (framing_->prefix_size > 0 ? "" : " or more");
     return {.kind = Decoded::Kind::error,
             .error = above_limit_text("a message of " + text, max_frame_)};
 }

@@ -41,7 +41,7 @@ struct Framing {
     std::string_view name;  // argument of -f, if it is_option()
     // Ends each message and each line of a reply; at most two bytes.
     std::string_view delimiter = {};
-    unsigned prefix = 0;            // bytes that the length and any type take
+    unsigned prefix_size = 0;       // bytes that the length and any type take
     bool is_typed = false;          // the first byte of the prefix is a type; see update_type()
     bool is_little_endian = false;  // byte order of the length; big-endian if false
     std::string_view head = {};     // at most one byte; bytes before it belong to no frame
@@ -63,20 +63,20 @@ struct Framing {
 
     bool is_option() const { return !uses_datagrams && !is_typed; }
     bool is_websocket() const { return is_typed; }
-    bool has_length() const { return prefix > 0; }
+    bool has_length() const { return prefix_size > 0; }
     bool carries_lines() const { return delimiter == "\n" && joins_pieces(); }  // lines of text
-    bool has_frames() const { return prefix > 0 || !delimiter.empty(); }
+    bool has_frames() const { return prefix_size > 0 || !delimiter.empty(); }
     // If false, a reply ends when it is as long as the expected reply.
     bool has_framed_replies() const { return has_frames() && reply == nullptr; }
     // If true, several concatenated frames, without the last delimiter, are a payload that
     // for_each_piece() cuts into the original messages.
     bool joins_pieces() const {
-        return has_framed_replies() && prefix == 0 && head.empty() && can_echo();
+        return has_framed_replies() && prefix_size == 0 && head.empty() && can_echo();
     }
     // If false, a message that contains delimiters is sent unchanged, and gets one reply.
     constexpr bool can_echo() const { return reply_line == nullptr; }
 
-    std::size_t overhead() const { return head.size() + prefix + delimiter.size(); }
+    std::size_t overhead() const { return head.size() + prefix_size + delimiter.size(); }
     std::string header(std::string_view payload) const;  // the frame's part before the payload
     // Sets the type of a whole frame to 1 (binary) if its payload is not UTF-8. Type 0 is text.
     // Does nothing if the framing has no types.
@@ -84,7 +84,7 @@ struct Framing {
     std::string_view payload(std::string_view frame) const;  // of a whole frame
     // Returns the payload of an incomplete frame, perhaps with a part of the delimiter.
     std::string_view partial_payload(std::string_view fragment) const {
-        return fragment.substr(std::min(fragment.size(), head.size() + prefix));
+        return fragment.substr(std::min(fragment.size(), head.size() + prefix_size));
     }
     // Returns the size of the frame at the front or, while it is incomplete, a minimum that
     // exceeds the size of `bytes`. The first `searched` bytes contain no whole delimiter.

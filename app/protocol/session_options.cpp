@@ -54,7 +54,7 @@ std::string loss_text(const Message& message, std::string_view part, bool is_con
     if (is_framed && framing.can_echo() && !framing.delimiter.empty())
         text += ", without " + framing.delimiter_name();
     std::string hint;
-    if (is_first_reply && framing.prefix > 0)
+    if (is_first_reply && framing.prefix_size > 0)
         hint = length_hint(framing, part, options.max_frame);
     else if (is_first_reply && differs)
         hint = reply_hint(framing, right, {.payload = begun, .difference = at});

@@ -72,7 +72,7 @@ TEST_CASE("refuses a message over the limit with both numbers, as soon as it is 
     for (const char* const name :
          {"line", "crlf", "nul", "len2", "len4", "len2le", "len4le", "caret"}) {
         const Framing& framing = *find_framing(name);
-        const std::string least = framing.prefix > 0 ? "" : " or more";
+        const std::string least = framing.prefix_size > 0 ? "" : " or more";
         const auto refused = [&](const std::string& bytes) {
             return Decoder(framing, limit).next(bytes).error ==
                    "a message of 1001 bytes" + least +
@@ -85,8 +85,9 @@ TEST_CASE("refuses a message over the limit with both numbers, as soon as it is 
         CHECK((decoder.next(longest).kind == Kind::message));
         const std::string longer = encoded(framing, {std::string(limit + 1, 'x')});
         CHECK(refused(longer));
-        const std::size_t known =
-            framing.prefix > 0 ? framing.prefix : longer.size() - framing.delimiter.size();
+        const std::size_t known = framing.prefix_size > 0
+                                      ? framing.prefix_size
+                                      : longer.size() - framing.delimiter.size();
         CHECK(refused(longer.substr(0, known)));
         CHECK((Decoder(framing, limit).next(longer.substr(0, known - 1)).kind ==
                Kind::incomplete));
@@ -309,7 +310,7 @@ TEST_CASE("looks at the bytes of a long reply once, in pieces of any size") {
     CHECK(decodes_in_pieces("smtp", lines + "250 x\r\n", 1));
     Decoder greeting(*find_framing("smtp"), lines.size());
     for (std::size_t size = 0; size < lines.size(); ++size)
-        if (greeting.may_send(std::string_view(lines).substr(0, size))) FAIL("greeted");
+        if (greeting.may_send(std::string_view(lines).substr(0, size))) FAIL("may send");
 }
 
 TEST_CASE("nested values take no memory, however deep they are") {

@@ -221,16 +221,16 @@ Decoder::Decoded Decoder::next(std::string_view bytes) {
     if (bytes.empty()) return {};
     if (const std::size_t stray = framing_->stray_size(bytes); stray > 0)
         return {.kind = Decoded::Kind::stray, .payload = bytes.substr(0, stray), .used = stray};
-    Decoded cut = read(bytes);
-    if (cut.kind != Decoded::Kind::message) return cut;
+    Decoded decoded = read(bytes);
+    if (decoded.kind != Decoded::Kind::message) return decoded;
     const bool is_greeting = framing_->takes_turns && !is_greeted_ && !has_decoded_;
     const std::string_view push = framing_->push_byte;
     if (is_greeting || (!push.empty() && bytes.starts_with(push)))
-        cut.kind = Decoded::Kind::stray;
-    cut.used = line_offset_;
-    cut.payload = framing_->payload(bytes.substr(0, cut.used));
+        decoded.kind = Decoded::Kind::stray;
+    decoded.used = line_offset_;
+    decoded.payload = framing_->payload(bytes.substr(0, decoded.used));
     restart();
-    return cut;
+    return decoded;
 }
 
 bool Decoder::may_send(std::string_view bytes) {

@@ -327,19 +327,19 @@ std::optional<Event> Ledger::next_framed(std::string_view& received, ev::Time re
     if (auto event = next_echoed(received, read_at)) return event;
     release();
     if (is_settling_ || received.size() == equal_bytes_) return std::nullopt;
-    const Decoder::Decoded cut = decoder_.next(received);
-    if (cut.kind == Decoder::Decoded::Kind::error)
-        refusal_ = {bufio::Reason::limit, bufio::By::us, "", cut.error};
-    if (cut.used == 0) return std::nullopt;
-    if (cut.kind == Decoder::Decoded::Kind::stray) {
+    const Decoder::Decoded decoded = decoder_.next(received);
+    if (decoded.kind == Decoder::Decoded::Kind::error)
+        refusal_ = {bufio::Reason::limit, bufio::By::us, "", decoded.error};
+    if (decoded.used == 0) return std::nullopt;
+    if (decoded.kind == Decoder::Decoded::Kind::stray) {
         equal_bytes_ = 0;
-        received.remove_prefix(cut.used);
-        return received_event(Fate::unsolicited, cut.payload);
+        received.remove_prefix(decoded.used);
+        return received_event(Fate::unsolicited, decoded.payload);
     }
-    auto event = match(cut.payload, read_at);
+    auto event = match(decoded.payload, read_at);
     if (is_settling_) return std::nullopt;  // this frame is decoded again after the events
     equal_bytes_ = 0;
-    received.remove_prefix(cut.used);
+    received.remove_prefix(decoded.used);
     if (!held_.empty()) settle_if_decided();
     return event;
 }

@@ -48,9 +48,9 @@ std::string quoted(std::string_view bytes) {
     constexpr std::string_view escaped = "\\\"\n\r\t\a\b";
     std::string text = "\"";
     for (const char byte : bytes) {
-        const std::size_t which = escaped.find(byte);
-        if (which != escaped.npos)
-            text += {'\\', "\\\"nrtab"[which]};
+        const std::size_t index = escaped.find(byte);
+        if (index != escaped.npos)
+            text += {'\\', "\\\"nrtab"[index]};
         else if (byte >= ' ' && byte <= '~')
             text += byte;
         else

@@ -223,11 +223,11 @@ private:
     Owner& owner_;
     Ledger ledger_;
     State state_ = State::idle;
-    ev::Time entered_at_{};  // when the state was entered
-    ev::Time attempt_at_ = ev::Time::max();
-    ev::Time run_ends_at_ = ev::Time::max();
-    std::optional<ev::Time> paused_at_;  // set while paused
-    ev::Time resumed_at_{};              // end of the last pause
+    ev::Time entered_at_{};                   // when the state was entered
+    ev::Time attempt_at_ = ev::Time::max();   // when Deadline::attempt is due
+    ev::Time run_ends_at_ = ev::Time::max();  // when Deadline::run is due
+    std::optional<ev::Time> paused_at_;       // set while paused
+    ev::Time resumed_at_{};                   // end of the last pause
     Progress progress_;
     bufio::End end_;
     SessionFacts facts_;

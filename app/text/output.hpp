@@ -19,7 +19,7 @@
 
 namespace yodel {
 
-// Longest wait for a slow reader when the program ends.
+// Longest wait for the slow reader of a log or recording when the program ends.
 inline constexpr ev::Duration max_final_drain = std::chrono::milliseconds(200);
 
 class Output {

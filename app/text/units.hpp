@@ -86,7 +86,7 @@ std::string rate_text(double rate, int digits = 3);
 std::string milliseconds_number(ev::Duration duration);
 std::string milliseconds_text(ev::Duration duration);  // with the unit
 // Divides a round trip into the network's part, at least `network`, and the service's part, at
-// most the rest: 5.2ms = network ≥0.01 + service ≤5.2; in ASCII if the encoding is not UTF-8.
+// most the rest: 5.20ms = network ≥0.52 + service ≤4.68; in ASCII unless the locale is UTF-8.
 std::string network_share_text(ev::Duration round_trip, ev::Duration network);
 
 }  // namespace yodel

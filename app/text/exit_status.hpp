@@ -31,7 +31,7 @@ enum ExitStatus : int {
 
 struct Trouble {
     int status = success;
-    std::string text = {};  // a sentence
+    std::string text = {};  // one clause; empty if there is nothing to print
 };
 
 // A user's mistake on the command line. what() is one clause.

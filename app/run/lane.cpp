@@ -50,7 +50,7 @@ constexpr std::size_t min_bytes_in_flight = 64 * 1024;
 // Maximum number of payload bytes shown of a bad reply.
 constexpr std::size_t shown_bytes = 256;
 
-// Maximum time after the end to send overdue messages, which may have waited for a processor.
+// Maximum extra time to send overdue messages, which waited for a connection or a processor.
 constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
 // Returns "reply 3 differs from its message at byte 4 (expected o, got n)" or "reply 3 does not

@@ -107,7 +107,7 @@ public:
             below.status = IoStatus::failed;
             fail({Reason::truncated, By::peer,
                   reader_.has_partial_input() || !undecoded_.empty()
-                      ? "ended the connection in the middle of a message, without a close frame"
+                      ? "ended the connection inside a message, without a close frame"
                       : "ended the connection without a close frame"});
         }
         return {below.status, result.count};

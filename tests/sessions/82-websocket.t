@@ -100,7 +100,7 @@ So is one that breaks the protocol, or leaves. The server learns why.
   56
   close 1002 ended
   $ after frame:01:a shut
-  yodel: the server ended the connection in the middle of a message, without a close frame
+  yodel: the server ended the connection inside a message, without a close frame
   56
   ended
   $ after frame:81:a frame:81:b read shut

@@ -56,7 +56,7 @@ A client that breaks the protocol gets earlier replies and a code, also while it
   the client closed with 4000 application code: bye
   a message of 8000000 bytes or more exceeds the limit of 2000 (--max-frame)
   the client ended the connection without a close frame
-  the client ended the connection in the middle of a message, without a close frame
+  the client ended the connection inside a message, without a close frame
   the client closed the connection during the WebSocket handshake
   refused: the client speaks TLS, but this port does not
   $ serve --ws --idle-timeout 50ms

@@ -106,6 +106,7 @@ std::vector<Part> count_parts(const Results& results) {
     add(results.echoed, "echoed", 2);
     add(results.bad, "bad", 0, Style::bad);
     add(results.lost, "lost", 1, Style::bad);
+    if (results.unsent > 0) add(results.unsent, "unsent", 1, Style::bad);
     if (results.late > 0) add(results.late, "late", 5, Style::warn);
     if (results.unsolicited > 0) add(results.unsolicited, "unsolicited", 6, Style::warn);
     if (results.uses_datagrams) {
@@ -143,7 +144,8 @@ std::vector<Part> rate_parts(const RunProgress& progress, const LoadRates& rates
     const std::string of = planned ? " of " + rate_text(*planned) : "";
     std::vector<Part> parts{part("sent " + rate_text(rates.sent) + of, rates.sent, 1),
                             part("right " + rate_text(rates.right), rates.right, 0)};
-    if (const std::optional<Pace>& pace = progress.run.pace; pace && pace->climbs())
+    const std::optional<Pace>& pace = progress.run.pace;
+    if (pace && pace->climbs() && progress.phase != Phase::ended)
         parts.push_back({"climbing to " + rate_text(pace->rate(*progress.run.length)), 2});
     return parts;
 }

@@ -136,6 +136,7 @@ RunProgress RunClient::progress() {
         const ev::Duration time = std::min(now.elapsed, run.length.value_or(now.elapsed));
         now.planned_rate = run.pace->rate(time - std::min(time, recent) / 2);
     }
+    if (is_complete_) now.planned_rate = results.planned_rate;
     if (run.start_at && *run.start_at > loop_.now())
         now.until_start = *run.start_at - loop_.now();
     const std::uint64_t connecting =

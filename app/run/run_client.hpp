@@ -39,7 +39,8 @@ struct RunProgress {
     const RunOptions& run;
     std::string target;
     Phase phase = Phase::connecting;
-    // Planned messages per second during the last second; unset if the replies set the pace.
+    // Planned messages per second during the last second or, after the run, on average; unset
+    // if the replies set the pace.
     std::optional<double> planned_rate = {};
     ev::Duration elapsed{};                     // since Results::first_sent_at
     std::optional<ev::Duration> until_start{};  // time until the requested start

@@ -277,6 +277,18 @@ TEST_CASE("the load page shows only figures that were measured") {
     }
 }
 
+TEST_CASE("the load page shows a climb until the run ends, and counts unsent messages") {
+    const test::Locale locale("C.UTF-8");
+    SomeRun run;
+    run.climb();
+    CHECK(contains(run.text(24, 120), "climbing to 20k/s"));
+    CHECK(!contains(run.text(24, 120), "unsent"));
+    run.end();
+    run.result->unsent = 592;
+    CHECK(!contains(run.text(24, 120), "climbing"));
+    CHECK(contains(run.text(24, 120), " 592 unsent"));
+}
+
 TEST_CASE("a small load page counts failures, and omits the map without connections") {
     const test::Locale locale("C.UTF-8");
     SomeRun run;

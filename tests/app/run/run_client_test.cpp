@@ -270,6 +270,25 @@ TEST_CASE("a page shows the progress of a run, and ends it") {
     CHECK(contains(fixture.reported, "connection 2: connected to "));
 }
 
+TEST_CASE("after a climb, the page shows the mean of the planned rate") {
+    test::StandardInput input;
+    ClientFixture fixture(same);
+    Page* page = nullptr;
+    fixture.start({.run = {.pace = per_second.climbing_to(3, 10s), .length = 10s},
+                   .report = {.is_load = true},
+                   .page = [&](RunDisplay::Owner& owner) {
+                       auto made = std::make_unique<Page>(owner);
+                       page = made.get();
+                       return made;
+                   }});
+    fixture.loop.pass(20s);
+    const RunProgress now = page->owner.progress();
+    CHECK(now.phase == RunProgress::Phase::ended);
+    CHECK(now.planned_rate == now.results.planned_rate);
+    page->owner.interrupted();
+    CHECK(fixture.wait_for_end() == 0);
+}
+
 TEST_CASE("the first bad reply is reported immediately") {
     ClientFixture fixture([](const std::string&) { return Replies{"other"}; });
     test::StandardInput input;

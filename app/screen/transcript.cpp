@@ -277,7 +277,8 @@ void Transcript::select(std::size_t index) {
 
 void Transcript::select_older() {
     if (entries_.empty()) return;
-    select(std::max<std::size_t>(selected_index_.value_or(entries_.size()), 1) - 1);
+    if (!selected_index_) return select(moved(top(), std::max(height_, 1) - 1).index);
+    select(std::max<std::size_t>(*selected_index_, 1) - 1);
 }
 
 void Transcript::select_newer() {

@@ -74,7 +74,7 @@ public:
 
     // Selecting scrolls the entry into the window and stops following. The selected entry is
     // shown in Style::selected.
-    void select_older();  // begins with the newest entry
+    void select_older();  // begins with the last visible entry
     void select_newer();  // after the newest, selects none and follows again
     void select_none();
     // Returns null if no entry is selected. The result is valid until an entry is appended.

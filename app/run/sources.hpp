@@ -22,8 +22,8 @@
 
 namespace yodel {
 
-// Queued bytes that pause reading: standard input if they are for the socket, the connections
-// if they are for standard output. A higher limit is no faster.
+// Limit of the bytes queued for standard output or, if RunOptions::window is unset, from a
+// connection's own source for its socket. A higher limit is no faster.
 inline constexpr std::size_t input_high_water = 64 * 1024;
 
 // Default window in messages. On a connection with its own source, more messages may be in
@@ -193,7 +193,7 @@ private:
     const OwnMessages messages_;   // null if messages are generated
     const Lines* const input_ = nullptr;
     const Share share_;
-    std::uint64_t next_number_ = 0;  // number of the next message
+    std::uint64_t next_number_ = 0;  // number of the next message, from 0
 };
 
 // Sends the messages of a recording at their recorded times, or as soon as replies arrive, and

@@ -96,9 +96,9 @@ std::string bad_text(const Reply& bad) {
 
 std::string stale_text(std::string_view payload) {
     constexpr std::size_t max_shown = 256;  // bytes
-    return "the server sent " +
+    return "after a right reply, the server sent " +
            in_quotes(excerpt(payload.substr(0, max_shown), payload.size())) +
-           " after a right reply; that answers no message";
+           ", which answers no message";
 }
 
 std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& bad) {

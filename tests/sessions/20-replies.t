@@ -60,15 +60,15 @@ Behind a right reply it is a fault, unless a requirement allows it.
   $ echo hello | yodel 127.0.0.1 $PORT
   hello
   world
-  yodel: the server sent "world" after a right reply; that answers no message
+  yodel: after a right reply, the server sent "world", which answers no message
   yodel: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited; rtt * (glob)
   [1]
   $ echo hello | yodel-load --require lost=0 127.0.0.1 $PORT
-  yodel-load: the server sent "world" after a right reply; that answers no message
+  yodel-load: after a right reply, the server sent "world", which answers no message
   yodel-load: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited, */s; rtt * (glob)
   [1]
   $ echo hello | yodel-load --require 'unsolicited<2' 127.0.0.1 $PORT
-  yodel-load: the server sent "world" after a right reply; that answers no message
+  yodel-load: after a right reply, the server sent "world", which answers no message
   yodel-load: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited, */s; rtt * (glob)
 
 A reply that does not come within the reply timeout (-W) is lost. It costs one timeout, not one for

@@ -121,7 +121,7 @@ TEST_CASE("describes bytes, differences and stale replies") {
     CHECK(differs_text(7) == "differs at byte 7");
     CHECK(differs_text({}) == "does not match");
     CHECK(stale_text("x") ==
-          "the server sent \"x\" after a right reply; that answers no message");
+          "after a right reply, the server sent \"x\", which answers no message");
 }
 
 TEST_CASE("each fate has its lines in a transcript") {

@@ -119,7 +119,7 @@ TEST_CASE("messages and replies are logged, counted and timed") {
             reports ... "hello - no reply within 5s; 2 of 5 bytes received, without a newline")"},
         {"stale replies, of which the first has a note",
          R"(send a; peer sends a\nb\n
-            reports CONNECTED, a, a ok, b, "the server sent "b" after a right reply; that answers no message"
+            reports CONNECTED, a, a ok, b, after a right reply, the server sent "b", which answers no message
             send c; peer sends c\nd\n; reports c, c ok, d; shows 2^ 2v 0~ 0x 0? 2<<)"},
         {"a duplicate", R"(over datagrams; send a; peer got a\n; peer sends a; peer sends a
                            reports ... a, a ok, a - a duplicate reply; shows 1 duplicate)"},

@@ -82,7 +82,7 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
     : shared_(std::make_shared<Shared>()),
       watch_(loop, shared_->pipe.fd(), ev::readable,
              [this, done = std::move(done)](ev::Events events) {
-                 if (events & ev::error) ev::throw_error(EBADF, "poll");  // else no callback
+                 if (events & ev::error) ev::throw_error(EBADF, "poll");  // no result arrives
                  assert(shared_->is_ready);
                  watch_.want(ev::none);
                  done(std::move(shared_->result));

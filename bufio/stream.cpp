@@ -21,7 +21,7 @@ std::string End::text(std::string_view peer) const {
     return text;
 }
 
-// A reset or a close by the peer is the same end, whichever call detects it.
+// A failed write reports a reset as a failed read does. EPIPE means that the peer has closed.
 End system_end(Reason reason, const char* what, int code) {
     if (code == EPIPE) return {Reason::closed_early, By::peer, "has closed the connection"};
     const std::string message = std::generic_category().message(code);

@@ -27,7 +27,7 @@ struct TlsError : std::runtime_error {
 enum class TlsVersion { v1_2 = 0x303, v1_3 = 0x304 };  // as in the protocol
 
 struct TlsClientOptions {
-    // A PEM file with the trusted authorities. Without a file (and pins), the system's are
+    // A PEM file with the trusted authorities. With neither file nor pins, the system's are
     // trusted: SSL_CERT_FILE and SSL_CERT_DIR or, for each that is unset, OpenSSL's default.
     std::string ca_file = {};
     std::string certificate = {};  // a PEM file with our certificate and its chain

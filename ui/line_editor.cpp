@@ -268,8 +268,8 @@ int LineEditor::columns_to_cursor(int width) const {
 void LineEditor::scroll_to_cursor(int width) {
     if (last_width_ != width) first_visible_ = 0;  // a wider row may show more
     last_width_ = width;
-    const bool is_text_before_shown = first_visible_ < cursor_ || first_visible_ == 0;
-    if (is_text_before_shown && columns_to_cursor(width) < width) return;
+    const bool is_left_text_shown = first_visible_ < cursor_ || first_visible_ == 0;
+    if (is_left_text_shown && columns_to_cursor(width) < width) return;
     first_visible_ = cursor_;
     int space = width / 2;
     while (first_visible_ > 0) {

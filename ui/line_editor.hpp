@@ -38,12 +38,12 @@ public:
     std::size_t cursor() const { return cursor_; }  // a byte offset into text()
     bool empty() const { return text_.empty(); }
 
-    // Returns the part of the text that is visible in `width` columns. Scrolls to keep the
-    // cursor and some text before it visible.
     struct View {
         Row row;
-        int cursor = 0;  // column, less than a positive `width`
+        int cursor = 0;  // column; less than `width` if that is positive
     };
+    // Returns the part of the text that is visible in `width` columns. Scrolls to keep the
+    // cursor and some text before it visible.
     View view(int width);
 
     // The keys of press() that do not type text, in the order for a help page. M-Enter has no

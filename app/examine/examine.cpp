@@ -28,21 +28,21 @@ using namespace std::chrono_literals;
 //     cr      echo 0d unchanged
 enum Ability : unsigned { again = 1, size = 2, pieces = 4, many = 8, cr = 16 };
 
-enum class How { other, differs, closed, silent };
+enum class FailureKind { other, differs, closed, silent };
 
 struct Cause {
-    std::string text = {};   // what the evidence proves; empty if there is no evidence
-    unsigned missing = 0;    // flags of Ability
-    How how = How::other;    // how the first check with this cause failed
-    std::size_t number = 0;  // number of that check
+    std::string text = {};  // what the evidence proves; empty if there is no evidence
+    unsigned missing = 0;   // flags of Ability
+    FailureKind kind = FailureKind::other;  // how the first check with this cause failed
+    std::size_t number = 0;                 // number of that check
 };
 
 struct Failure {
-    std::string text = {};      // what happened instead, as a clause; empty if the check passed
-    How how = How::other;       // silent if something did not arrive in time
-    std::string expected = {};  // the right reply
-    std::string received = {};  // the beginning of the right reply, or other bytes
-    int status = success;       // the program's status if there is no connection
+    std::string text = {};  // what happened instead, as a clause; empty if the check passed
+    FailureKind kind = FailureKind::other;  // silent if something did not arrive in time
+    std::string expected = {};              // the right reply
+    std::string received = {};              // the beginning of the right reply, or other bytes
+    int status = success;                   // the program's status if there is no connection
     Cause cause = {};
     std::vector<std::string> traces = {};  // sent and received bytes
 };
@@ -153,7 +153,7 @@ public:
         const bool is_slow = !closed() || session_.end().reason == bufio::Reason::timeout;
         if (!open())
             throw Failure{.text = closed() ? end_text(session_) : "no connection in time",
-                          .how = is_slow ? How::silent : How::other,
+                          .kind = is_slow ? FailureKind::silent : FailureKind::other,
                           .status = exit_status(session_.end())};
         // Later connections need no look-up.
         exam.options.endpoint.known_addresses =
@@ -202,10 +202,12 @@ public:
         for (; !expected_.empty(); expected_.pop_front()) {
             const std::string& reply = expected_.front();
             const std::size_t size = is_stream() ? reply.size() : 0;
-            const auto whole = [&] { return !received_.empty() && received().size() >= size; };
-            exam_.wait([&] { return whole() || ended(); });
+            const auto is_whole = [&] {
+                return !received_.empty() && received().size() >= size;
+            };
+            exam_.wait([&] { return is_whole() || ended(); });
             const std::string_view part = received().substr(0, size > 0 ? size : reply.npos);
-            if (!whole() || part != reply) throw wrong_reply(reply, part);
+            if (!is_whole() || part != reply) throw wrong_reply(reply, part);
             refuse(received().substr(part.size()), reply);
             received_.pop_front();
         }
@@ -236,7 +238,8 @@ public:
         expect();
         const bool is_in_time = exam_.wait([&] { return closed(); });
         refuse(received());
-        if (!is_in_time) throw Failure{"the server did not close" + exam_.within, How::silent};
+        if (!is_in_time)
+            throw Failure{"the server did not close" + exam_.within, FailureKind::silent};
         if (session_.end().reason != bufio::Reason::clean) throw Failure{end_text(session_)};
     }
     // The server gets a reset unless everything that it has sent was read.
@@ -253,16 +256,16 @@ public:
             return {.text = end_text(session_), .status = connect_failed};
         const std::string count =
             std::to_string(received.size()) + " of " + bytes_text(reply.size()) + " arrived";
-        Failure failed{count, How::differs, std::string(reply), std::string(received)};
+        Failure failed{count, FailureKind::differs, std::string(reply), std::string(received)};
         if (!reply.starts_with(received)) {
             failed.text = "the reply " + bad_text(compared_reply(nullptr, reply, received, {}));
         } else if (ended()) {
             const bool is_clean = !closed() || session_.end().reason == bufio::Reason::clean;
-            failed.how = How::closed;
+            failed.kind = FailureKind::closed;
             failed.text = (is_clean ? "the server closed the connection" : end_text(session_)) +
                           "; " + count;
         } else if (is_stream() || received_.empty()) {
-            failed.how = How::silent;
+            failed.kind = FailureKind::silent;
             failed.text = (received.empty() ? "no reply" : count) + exam_.within;
             const Framing& framing = exam_.framing;
             if (!received.empty() && received.size() + framing.delimiter.size() == reply.size())
@@ -293,8 +296,8 @@ private:
     }
     static void refuse(std::string_view excess, std::string_view reply = {}) {
         if (excess.empty()) return;
-        throw Failure{bytes_text(excess.size()) + " more arrived than were sent", How::differs,
-                      std::string(reply), std::string(excess)};
+        throw Failure{bytes_text(excess.size()) + " more arrived than were sent",
+                      FailureKind::differs, std::string(reply), std::string(excess)};
     }
 
     Examination& exam_;
@@ -533,7 +536,7 @@ Cause cause_of(const Failure& failed, Examination& exam) {
             return part.find(each) != part.npos && whole.find(each) == whole.npos;
         });
     };
-    const bool has_closed = failed.how == How::closed && part.empty();
+    const bool has_closed = failed.kind == FailureKind::closed && part.empty();
     if (has_closed && failed.expected == exam.reply(second_text))
         return {"it closes after one message", again};
     if (has_foreign("Z")) return {"bytes of the long message", again | pieces};
@@ -563,7 +566,8 @@ Cause cause_of(const Failure& failed, Examination& exam) {
 // while it may have failed only because this process was late.
 Failure perform(const Check& check, Examination& exam) {
     Failure result;
-    for (int i = 0; i == 0 || (i <= 5 && result.how == How::silent && exam.is_late); ++i) {
+    for (int i = 0; i == 0 || (i <= 5 && result.kind == FailureKind::silent && exam.is_late);
+         ++i) {
         result = {};
         exam.connections = 0;
         exam.is_late = false;
@@ -595,7 +599,7 @@ bool still_answers(const Check& echo, Examination& exam) {
 // Finds and stores the cause of a failure, or returns an earlier check with the same cause.
 Cause explain(const Failure& failed, std::size_t number, unsigned needs, Examination& exam) {
     for (const Cause& each : exam.causes)
-        if ((each.how == failed.how || each.missing == size) && (each.missing & needs) != 0)
+        if ((each.kind == failed.kind || each.missing == size) && (each.missing & needs) != 0)
             return {.number = each.number};
     Cause cause = failed.cause;
     try {
@@ -604,7 +608,7 @@ Cause explain(const Failure& failed, std::size_t number, unsigned needs, Examina
     }
     if (exam.is_late || exam.is_over()) cause = {};
     if (cause.text.empty()) cause.missing = needs & ~exam.abilities;
-    exam.causes.push_back({{}, cause.missing, failed.how, number});
+    exam.causes.push_back({{}, cause.missing, failed.kind, number});
     return cause;
 }
 

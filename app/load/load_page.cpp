@@ -341,10 +341,10 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
     // If no connection is open during the run, the reasons matter more than the map.
     const bool has_only_failures =
         progress.results.open == 0 && !has_ended && !progress.results.failures.empty();
-    const int before_map = has_only_failures ? static_cast<int>(facts.size()) : min_facts;
+    const int min_kept_facts = has_only_failures ? static_cast<int>(facts.size()) : min_facts;
     const bool has_hint = size.rows > min_facts + 1;
     const int left = size.rows - (has_hint ? 2 : 1);
-    const int kept = std::max(left - preferred_map_rows, before_map);
+    const int kept = std::max(left - preferred_map_rows, min_kept_facts);
     const int count =
         left - kept >= min_map_rows + 2 ? kept : left;  // with the map, if it fits
     while (static_cast<int>(facts.size()) > count)

@@ -337,10 +337,10 @@ bool Session::report_resolved() {
     return true;
 }
 
-// Handles the end of the input after all its replies were matched. If no replies are expected,
-// the owner may continue to send. An incomplete reply is a failure. While finishing, a missing
-// reply is also a failure. A peer has not closed too early if the owner's input ends in the
-// same turn, so Deadline::early_close is due in the next turn.
+// Handles the peer's EOF after all received replies were matched. An incomplete reply is a
+// failure. While finishing, a missing reply is also a failure. Otherwise, if EOF ends the
+// connection, starts only the wait for Deadline::early_close. It lasts at least until the next
+// turn, so that the owner may still call finish() in this one.
 bool Session::on_input_ended() {
     const std::string rest(options_->framing->has_frames() ? partial_message() : "");
     if (rest.empty() && state() != State::finishing) {

@@ -404,10 +404,10 @@ private:
     }
 };
 
-Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks hooks)
+Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread_number, Hooks hooks)
     : loop_(loop),
       options_(options),
-      share_{thread, options.threads, options.connections},
+      share_{thread_number, options.threads, options.connections},
       hooks_(std::move(hooks)),
       open_timer_(loop, [this] { open_due(); }),
       step_timer_(loop, [this] { step(); }),

@@ -117,7 +117,7 @@ public:
     };
 
     // The loop and the options must outlive the lane.
-    Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks hooks);
+    Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread_number, Hooks hooks);
     ~Lane();
     Lane(const Lane&) = delete;
 

@@ -22,12 +22,12 @@ constexpr std::size_t max_remarks = 1000;  // lines about connections
 std::string sequence_line(const Event& event) {
     const Message& message = event.message;
     const Reply& reply = event.reply;
-    const std::string seq = ", seq " + std::to_string(message.id);
-    if (event.fate == Fate::unsent) return "not sent" + seq;
+    const std::string seq_text = ", seq " + std::to_string(message.id);
+    if (event.fate == Fate::unsent) return "not sent" + seq_text;
     if (event.fate == Fate::duplicate) return bytes_text(reply.payload.size()) + ", duplicate";
     if (!has_message(event.fate)) return "";
-    if (!has_reply(event.fate)) return "no reply" + seq;
-    std::string text = bytes_text(reply.payload.size()) + seq;
+    if (!has_reply(event.fate)) return "no reply" + seq_text;
+    std::string text = bytes_text(reply.payload.size()) + seq_text;
     if (reply.round_trip) text += ", " + milliseconds_text(*reply.round_trip);
     if (!reply.is_right) text += ", " + bad_text(reply);
     if (reply.is_reordered) text += ", reordered";

@@ -139,7 +139,7 @@ struct Results {
     }
     // Returns the time of the first message, or 1970 if it is unknown.
     std::chrono::system_clock::time_point began_at() const;
-    // Returns the time from the first message to the last reply, or zero if no reply arrived.
+    // Returns the time from first_sent_at to last_answered_at, or zero if nothing was answered.
     ev::Duration elapsed() const;
     // Returns the number of right replies or, in a probe, of opened connections.
     std::uint64_t achieved_count() const { return is_probe ? opened : echoed; }
@@ -247,7 +247,7 @@ struct RunResults : Results {
         double from = 0;
         double to = 0;
         ev::Duration length{};
-        ev::Duration end{};  // no message was planned after this time
+        ev::Duration end{};  // from the start; no message was planned after it
 
         // Returns the length of a step in whole seconds: one, or more if the climb would
         // otherwise have more than `max_steps` steps.

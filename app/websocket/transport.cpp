@@ -19,7 +19,7 @@ using bufio::Transport;
 
 namespace {
 
-// Maximum bytes of frames in one read, and bytes of frames that suffice for a write.
+// Maximum bytes of frames in one read. Once as many bytes of frames are encoded, they are sent.
 constexpr std::size_t piece_size = 64 * 1024;
 
 // Maximum number of interim responses before the final one.

@@ -192,11 +192,11 @@ std::vector<Option> tls_options(ClientOptions& to) {
     bufio::TlsClientOptions& tls = to.tls;
     const auto version = one_of<bufio::TlsVersion>(
         {{"1.2", bufio::TlsVersion::v1_2}, {"1.3", bufio::TlsVersion::v1_3}});
-    const auto service = one_of(starttls_services());
+    const auto service_value = one_of(starttls_services());
     return {{"TLS:"},
             {"--tls", "use TLS; verify certificate and host name", {}, "udp"},
             {"--starttls=NAME", "ask smtp, imap, pop3 or ftp to begin TLS",
-             into(to.run.session.starttls, service), "udp ws:// listen", "target", "tls"},
+             into(to.run.session.starttls, service_value), "udp ws:// listen", "target", "tls"},
             {"-E, --cert=FILE", "certificate and chain (PEM); --key FILE is its key",
              into(tls.certificate), "udp", "tls"},
             {"--key=FILE", "", into(tls.key), "udp", "cert"},

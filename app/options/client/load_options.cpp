@@ -93,9 +93,10 @@ void add_meanings_of_load(LoadOptions& options) {
                 {"--churn 0s", "", "", "z, because it leaves no time for messages"});
     line.add_if(options.last_rate && !length,
                 {"a rate that climbs", "", "", "m, the length of the climb"});
-    const std::string threads = std::to_string(run.threads);
-    line.add_if(!options.may_reduce_threads && run.threads > run.connections,
-                {"--threads " + threads, "", "", "connections=" + threads + ", one for each"});
+    const std::string count_text = std::to_string(run.threads);
+    line.add_if(
+        !options.may_reduce_threads && run.threads > run.connections,
+        {"--threads " + count_text, "", "", "connections=" + count_text + ", one for each"});
 }
 
 OwnMessages read_messages(const std::string& file, const LineReader::Options& lines) {

@@ -24,8 +24,8 @@ void add_mask(std::optional<Regex>& to, const std::string& text) {
     to.emplace(text);
 }
 
-// Sets the source and the pace of the messages, and the form of the report. By default, a
-// generated message is sent every second.
+// Sets the source and the pace of the messages, and the form of the report. If messages
+// are generated, one is sent per second by default.
 void plan_run(YodelOptions& options) {
     using enum RunOptions::From;
     RunOptions& run = options.run;

@@ -76,7 +76,7 @@ std::vector<Option> server_table(ServerOptions& to) {
         {"Output:"},
         {"--json", "print JSON, one object per line"},
         {"-v", "log connections and reads", into(server.verbose)}};
-    const std::vector<Option> injected = {
+    const std::vector<Option> fault_options = {
         {"Message faults:"},
         {"--delay=D[~JITTER]", "delay each echo by D, plus or minus the jitter",
          [&](auto& text) { set_delay(faults, text); }},
@@ -99,7 +99,7 @@ std::vector<Option> server_table(ServerOptions& to) {
          into(faults.is_handshake_stalled), "udp", "tls ws"},
         {"--banner=TEXT", "send TEXT first; it may contain \\n \\r \\t \\0 \\\\ \\xNN",
          into(faults.banner, banner_value), "udp"}};
-    return joined({general, common_options(), injected});
+    return joined({general, common_options(), fault_options});
 }
 
 ServerOptions parse_server_options(int argc, char* argv[]) {

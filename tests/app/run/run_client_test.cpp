@@ -282,6 +282,7 @@ TEST_CASE("after a climb, the page shows the mean of the planned rate") {
                        return made;
                    }});
     fixture.loop.pass(20s);
+    fixture.client->turn_ended();
     const RunProgress now = page->owner.progress();
     CHECK(now.phase == RunProgress::Phase::ended);
     CHECK(now.planned_rate == now.results.planned_rate);

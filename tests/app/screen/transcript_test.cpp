@@ -287,8 +287,8 @@ TEST_CASE("the window follows the tail, the user and the selection") {
          "=4**|5|6 newer newer newer newer newer =7|8|9** newer =7|8|9 following"},
         {"a selected entry higher than the window shows its beginning",
          "2x2 abcdef =cd|ef older =ab|cd none end =cd|ef"},
-       {"selecting begins in the view",
-        "3x3 0,1,2,3,4,5,6,7,8,9 start =0|1|2 older =0|1|2** older =0|1**|2 selected:1"},
+        {"selecting begins in the view",
+         "3x3 0,1,2,3,4,5,6,7,8,9 =7|8|9 start =0|1|2 older =0|1|2** older =0|1**|2"},
         {"a search selects the entries whose head matches",
          "20x2 9999999999917,17,2,2178 =2|2178 find:17 selected:2178 match:-1 "
          "selected:17 no-match:-1 selected:17 match:1 selected:2178 no-match:1 no-find:3 "

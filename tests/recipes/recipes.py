@@ -374,6 +374,8 @@ def run_steps(test, scripts, port_of):
         if script.endswith("&"):
             script += " echo $! >server"
         test.succeed("bash", "-ec", script, **environment)
+        if "echo $! >server" in script:  # if it began to listen between two connections, the first would fail
+            wait_for(lambda: listens(port_of("7000")), "the server listens")
     server = test.folder / "server"
     if server.exists():
         os.kill(int(server.read_text()), 15)

@@ -128,15 +128,16 @@ RunProgress RunClient::progress() {
         now.elapsed = std::max(loop_.now() - *results.first_sent_at, ev::Duration::zero());
     }
     if (run_.over()) now.phase = RunProgress::Phase::ending;
-    if (is_complete_) now.phase = RunProgress::Phase::ended;
-    if (is_complete_) now.elapsed = std::chrono::round<std::chrono::seconds>(results.elapsed());
     now.required = judge(results, options_.report.required);
-    if (run.pace) {
+    if (is_complete_) {
+        now.phase = RunProgress::Phase::ended;
+        now.elapsed = std::chrono::round<std::chrono::seconds>(results.elapsed());
+        now.planned_rate = results.planned_rate;
+    } else if (run.pace) {
         constexpr ev::Duration recent = RecentRate::span;
         const ev::Duration time = std::min(now.elapsed, run.length.value_or(now.elapsed));
         now.planned_rate = run.pace->rate(time - std::min(time, recent) / 2);
     }
-    if (is_complete_) now.planned_rate = results.planned_rate;
     if (run.start_at && *run.start_at > loop_.now())
         now.until_start = *run.start_at - loop_.now();
     const std::uint64_t connecting =

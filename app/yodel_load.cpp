@@ -35,7 +35,7 @@ int run(ev::Loop& loop, LoadOptions options, int& signo) {
     plan_load(options);
     // In the background, the page would stop a run that needs no terminal.
     const bool has_page = !options.line.has("no-tui") && !options.prints_json() &&
-                          !run.probe_interval && !options.repeats_stdin() &&
+                          !run.probe_interval && !options.shares_stdin() &&
                           !ui::is_in_background(STDIN_FILENO);
     if (has_page && can_use_screen_or_warn())
         options.page = [&loop](RunDisplay::Owner& owner) {

@@ -37,7 +37,7 @@ struct LoadOptions : ClientOptions {
     std::optional<double> last_rate;
     bool has_random_arrivals = false;  // a Poisson process instead of even gaps
     std::string messages_file;         // empty if messages are generated
-    bool repeats_stdin() const { return messages_file == "-"; }
+    bool shares_stdin() const { return messages_file == "-"; }
     bool may_reduce_threads = false;
 };
 

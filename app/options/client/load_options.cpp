@@ -193,9 +193,9 @@ void plan_load(LoadOptions& options) {
     // the length of the run, asks for generated messages, or selects a probe.
     const bool is_generated = run.probe || options.wants_generated_messages() ||
                               run.session.max_time || ::isatty(STDIN_FILENO) == 1;
-    run.from = options.repeats_stdin() ? From::shared_input
-               : is_generated          ? From::generator
-                                       : From::input;
+    run.from = options.shares_stdin() ? From::shared_input
+               : is_generated         ? From::generator
+                                      : From::input;
     const bool needs_one_thread = run.from != From::generator;
     if (needs_one_thread && run.threads > 1 && !options.may_reduce_threads)
         throw UsageError("--threads needs generated messages (-c, --size, --rate or -m), "

@@ -93,8 +93,8 @@ Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, Owner& owne
       watch_(loop, transport_->descriptor(), ev::none, [this](ev::Events e) { on_events(e); }),
       timer_(loop, [this] { on_timer(); }) {
     handshake();
-    is_handshake_reported_ = has_handshaken_ && !transport_->has_handshake();
-    if (has_handshaken_ && !is_handshake_reported_) timer_.start(ev::Duration::zero());
+    is_handshake_reported_ = is_handshake_done_ && !transport_->has_handshake();
+    if (is_handshake_done_ && !is_handshake_reported_) timer_.start(ev::Duration::zero());
     update_interest();
 }
 
@@ -113,7 +113,7 @@ void Stream::consume(std::size_t count) {
 bool Stream::write(std::string_view bytes) {
     if (has_ended_ || is_finishing_ || bytes.size() > output_.limit() - output_.size())
         return false;
-    if (has_handshaken_ && !has_output_failed_ && output_.empty()) write_to_transport(bytes);
+    if (is_handshake_done_ && !has_output_failed_ && output_.empty()) write_to_transport(bytes);
     output_.append(bytes);
     update_interest();
     return true;
@@ -141,7 +141,7 @@ void Stream::pause_reading(bool is_paused) {
 void Stream::finish() {
     if (has_ended_ || is_finishing_) return;
     is_finishing_ = true;
-    if (has_handshaken_ && !has_output_failed_ && output_.empty()) close_output();
+    if (is_handshake_done_ && !has_output_failed_ && output_.empty()) close_output();
     update_interest();
 }
 
@@ -185,7 +185,7 @@ std::uint64_t Stream::change_count() const {
 // an error.
 void Stream::on_events(ev::Events events) {
     const std::uint64_t old_count = change_count();
-    if (!has_handshaken_ && !has_ended_) {
+    if (!is_handshake_done_ && !has_ended_) {
         handshake();
         if (wants_input()) read();  // bytes may have arrived with the handshake
         return notify_of_change(old_count);
@@ -203,7 +203,7 @@ void Stream::on_events(ev::Events events) {
 void Stream::handshake() {
     switch (transport_->handshake().status) {
     case IoStatus::done:
-        has_handshaken_ = true;
+        is_handshake_done_ = true;
         has_buffered_input_ = transport_->buffers_input();
         if (!output_.empty() || is_finishing_) flush();
         break;
@@ -307,12 +307,12 @@ void Stream::on_timer() {
 // Ignores the water marks after a failure to send. Only bytes that the system already holds can
 // still arrive, and the owner may consume nothing while it waits for space in the output.
 bool Stream::wants_input() const {
-    return has_handshaken_ && !has_ended_ && !has_input_ended_ && !is_reading_paused_ &&
+    return is_handshake_done_ && !has_ended_ && !has_input_ended_ && !is_reading_paused_ &&
            (!is_above_high_water_ || has_output_failed_);
 }
 
 bool Stream::wants_output() const {
-    return has_handshaken_ && !has_ended_ && !has_output_failed_ && !is_output_closed_ &&
+    return is_handshake_done_ && !has_ended_ && !has_output_failed_ && !is_output_closed_ &&
            (!output_.empty() || is_finishing_ || transport_->buffers_output());
 }
 
@@ -324,7 +324,7 @@ void Stream::update_interest() {
     if (min_readable_ > limits_.input_low) high = std::max(high, min_readable_ + read_size);
     const std::size_t low = std::max(limits_.input_low, min_readable_);
     is_above_high_water_ = received().size() > (is_above_high_water_ ? low : high);
-    ev::Events wanted = has_handshaken_ || has_ended_ ? ev::none : handshake_waits_for_;
+    ev::Events wanted = is_handshake_done_ || has_ended_ ? ev::none : handshake_waits_for_;
     if (wants_input()) wanted |= read_waits_for_;
     if (wants_output()) wanted |= write_waits_for_;
     if (!wanted && has_input_ended_ && !has_ended_) wanted = ev::hangup;
@@ -335,7 +335,7 @@ void Stream::update_interest() {
 
 // Also reports an end that a call of the owner has caused.
 void Stream::notify_of_change(std::uint64_t old_count) {
-    is_handshake_reported_ = has_handshaken_;
+    is_handshake_reported_ = is_handshake_done_;
     if (has_ended_ || change_count() != old_count) return notify();
     update_interest();
 }

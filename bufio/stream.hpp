@@ -116,7 +116,7 @@ public:
     void abort();  // ends the stream now; when it is destroyed, a TCP peer sees a reset
 
     bool handshake_done() const { return is_handshake_reported_; }
-    bool is_open() const { return has_handshaken_ && !has_ended_; }
+    bool is_open() const { return is_handshake_done_ && !has_ended_; }
     bool is_finishing() const { return is_finishing_; }
     bool output_failed() const { return has_output_failed_; }
     bool output_closed() const { return is_output_closed_; }
@@ -169,7 +169,7 @@ private:
     ev::Events handshake_waits_for_ = ev::none;
     ev::Events read_waits_for_ = ev::readable;   // the event that the next read waits for
     ev::Events write_waits_for_ = ev::writable;  // the event that the next write waits for
-    bool has_handshaken_ = false;
+    bool is_handshake_done_ = false;
     bool is_handshake_reported_ = false;  // also true if the transport has none
     bool is_above_high_water_ = false;    // until the input falls to the low-water mark
     bool has_buffered_input_ = false;     // in the transport, where poll can't see it

@@ -48,6 +48,14 @@ struct Page final : RunDisplay {
     int continuations = 0;
 };
 
+auto stored_in(Page*& page) {
+    return [&page](RunDisplay::Owner& owner) {
+        auto made = std::make_unique<Page>(owner);
+        page = made.get();
+        return made;
+    };
+}
+
 }  // namespace
 
 TEST_CASE("a client sends its input, prints replies, and reports the end") {
@@ -233,11 +241,7 @@ TEST_CASE("a page shows the progress of a run, and ends it") {
                            .warm_up = 10s,
                            .start_at = begin + 5s},
                    .report = {.verbose = true, .is_load = true},
-                   .page = [&](RunDisplay::Owner& owner) {
-                       auto made = std::make_unique<Page>(owner);
-                       page = made.get();
-                       return made;
-                   }});
+                   .page = stored_in(page)});
     const std::pair<ev::Duration, const char*> steps[] = {
         {0s, "connecting, 0 of 2 open, starts in 5 s, 0 s of 60 s"},
         {1s, "connecting, 2 of 2 open, starts in 4 s, 0 s of 60 s"},
@@ -276,11 +280,7 @@ TEST_CASE("after a climb, the page shows the mean of the planned rate") {
     Page* page = nullptr;
     fixture.start({.run = {.pace = per_second.climbing_to(3, 10s), .length = 10s},
                    .report = {.is_load = true},
-                   .page = [&](RunDisplay::Owner& owner) {
-                       auto made = std::make_unique<Page>(owner);
-                       page = made.get();
-                       return made;
-                   }});
+                   .page = stored_in(page)});
     fixture.loop.pass(20s);
     fixture.client->turn_ended();
     const RunProgress now = page->owner.progress();

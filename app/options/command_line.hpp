@@ -57,7 +57,7 @@ struct CommandLine {
     void add_if(bool is_set, GivenOption option) {
         if (is_set) given.push_back(std::move(option));
     }
-    // Throws UsageError if an option excludes another one, or lacks one that it needs.
+    // Throws UsageError if two options exclude each other, or if one needs a missing option.
     void check() const;
 };
 

@@ -63,7 +63,7 @@ constexpr std::uint64_t bit(int number) { return std::uint64_t{1} << number; }
 
 // Bits 2 and 3 are the rights to read, which are not limited. Bits 4 to 12 are the rights to
 // create or remove folders, devices, sockets and so on. Every ruleset refuses to move a file
-// into another folder (bit 13). Versions are those of the Landlock interface.
+// into another folder (bit 13). The versions below are Landlock ABI versions.
 constexpr std::uint64_t execute = bit(0);
 constexpr std::uint64_t write_file = bit(1);
 constexpr std::uint64_t remove_file = bit(5);

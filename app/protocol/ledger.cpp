@@ -409,7 +409,7 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
 // have caused the reply, next_resolved() then answers this message with the reply.
 std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time read_at) {
     const auto answer_own = [&](std::size_t i, bool is_right) {
-        for (Held& held : held_)  // those that fit may answer one message fewer
+        for (Held& held : held_)  // this message is no longer one that they may answer
             if (i >= oldest_ && fits(entries_[i], held.size, held.last_id)) --held.spare;
         if (!is_right) remember_answer(reply);
         return answer(i, reply, read_at, is_right);
@@ -528,10 +528,10 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
 
 // --- Held replies.
 
-// Begins to answer the messages before entry `end`, in order, with the last held
-// replies. Earlier held replies that are not needed are unsolicited. If `loses_others`, the
-// other messages before entry `end` are lost. Messages in flight then take precedence, because
-// late messages were already reported.
+// Begins to answer the messages before entry `end` with the held replies, both in order. If
+// there are more replies than messages, the first replies are unsolicited. If `loses_others`,
+// the other messages before entry `end` are lost. Messages in flight then take precedence,
+// because late messages were already reported.
 void Ledger::settle(std::size_t end, bool loses_others) {
     const std::size_t timely = answerable_count(end);
     std::size_t late = end < oldest_ ? end - first_ : late_.count;

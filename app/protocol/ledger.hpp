@@ -9,8 +9,8 @@
 // Expect::any it consists of all bytes that have arrived.
 //
 // In a stream, a reply that is right for no message, but may answer one, is held. When a right
-// reply follows, the messages before the one that it answers get the held replies in order, as
-// bad replies. Messages without a held reply are lost, and held replies without a message are
+// reply to a later message arrives, the earlier messages get the held replies in order, as bad
+// replies. Messages without a held reply are lost, and held replies without a message are
 // unsolicited. The same happens once each message in flight has a held reply, when time runs
 // out, and when the connection ends. Events keep the order of the replies. A reply never
 // answers a message that was queued after the reply was read.

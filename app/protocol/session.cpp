@@ -63,7 +63,7 @@ void Session::connect() {
     wake_by(loop_.now());
 }
 
-// Keeps an end that is already known, such as that of the last attempt while waiting.
+// Does not replace a known end. While waiting, that is the failure of the last attempt.
 void Session::disconnect(End end) {
     if (state() == State::idle || state() == State::closed) return;
     end_with(end_ ? End(end_) : std::move(end), false);

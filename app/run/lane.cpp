@@ -39,7 +39,7 @@ constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 // A peer counts as blocked if this number of bytes is queued for it.
 constexpr std::size_t peer_high_water = 256 * 1024;
 
-// Numbers of bytes in flight, on one connection and on all together, from which on no further
+// Limits of the bytes in flight, on one connection and on all together. At a limit, no further
 // message is sent. Messages in flight are buffered until they are answered or lost.
 constexpr std::size_t max_bytes_in_flight = 8 * 1024 * 1024;
 constexpr std::size_t max_total_bytes_in_flight = 256 * 1024 * 1024;

@@ -3,7 +3,8 @@
 // at intervals and at the end.
 //
 // All lanes begin to send together. The open loop begins when every connection is open or has
-// failed. The closed loop begins when a connection is open, or all those of a lane have failed.
+// failed. The closed loop begins when the first connection is open, or when all connections of
+// one lane have failed.
 // A lane whose connections have all failed skips its messages.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Sources supply the messages of a connection or of a whole lane. The messages are lines or
-// bytes of an input, stored messages, generated messages, or those of a recording.
+// Sources supply the messages of a connection or of a whole lane, from an input, a file, a
+// generator or a recording.
 #pragma once
 
 #include "app/protocol/session.hpp"

@@ -21,7 +21,7 @@ constexpr int first_unprivileged_port = 1024;
 constexpr ev::Duration reordering_time = std::chrono::milliseconds(100);
 constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 
-// Maximum bytes of memory for answers that faults hold back. Further answers are dropped.
+// Memory limit, in bytes, of the answers that faults delay. Further answers are dropped.
 constexpr std::size_t default_max_held = 16 * 1024 * 1024;
 
 }  // namespace

@@ -5,8 +5,8 @@ The files in tests/screens are what a reader sees here, with zeros for times. SC
 off, because it differs between systems.
 
   $ need socat
-  $ await_file() { until [ -e $1 ]; do sleep 0.01; done; }
-  $ spawn socat UNIX-LISTEN:echo,fork PIPE && await_file echo
+  $ serve_path() { spawn socat -d -d "$@" && await 'listening on' "$LOG"; }
+  $ serve_path UNIX-LISTEN:echo,fork PIPE
   $ for size in 80x24 40x10; do
   >     on_terminal ${size#*x}x${size%x*} yodel --no-sandbox unix:echo -- 'wait up 00:' 'wait connected to' "golden start-$size" \
   >         'type hello' 'wait ‹ hello ✓' 'type 你好, café' 'wait ‹ 你好, café ✓' 'type \e[200~\x01 and \e[31m\e[201~' \
@@ -37,7 +37,7 @@ Replies of Redis, a server that closes the connection after each, a pasted text,
   > esac
   > sleep 0.2
   > END
-  $ spawn socat UNIX-LISTEN:redis,fork EXEC:'sh redis.sh' && await_file redis
+  $ serve_path UNIX-LISTEN:redis,fork EXEC:'sh redis.sh'
   $ decoded() {
   >     name=$1; shift
   >     on_terminal "$@" yodel --no-sandbox -f resp --expect any unix:redis -- 'wait up 00:' 'type GET a' 'wait 3) (nil)' 'wait closed' \
@@ -51,7 +51,7 @@ Replies of Redis, a server that closes the connection after each, a pasted text,
 
 A server that corrupts, and answers by hand.
 
-  $ rm echo && spawn socat UNIX-LISTEN:echo,fork 'EXEC:stdbuf -o0 tr l 1' && await_file echo
+  $ rm echo && serve_path UNIX-LISTEN:echo,fork 'EXEC:stdbuf -o0 tr l 1'
   $ on_terminal yodel --no-sandbox unix:echo -- 'wait up 00:' 'type hello' 'wait differs at byte 2' 'golden bad-80x24' \
   >     'keys \e[1;3A\r' 'wait Received, 5 bytes' 'golden difference-80x24'
   $ on_terminal yodel --no-sandbox -l unix:here -- 'wait listening here' 'golden listening-80x24' \

@@ -124,7 +124,7 @@ need() {
 # A command that waits for a server or client which never ends would hide the output so far.
 watch_time() {
     trap 'kill $sleeper' TERM
-    sleep 50 &
+    sleep 150 &
     sleeper=$!
     wait $sleeper && kill $(cat "$servers")
 } >/dev/null 2>&1 </dev/null

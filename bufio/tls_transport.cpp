@@ -253,10 +253,11 @@ public:
             const bool has_context = SSL_version(ssl_.get()) >= TLS1_3_VERSION;
             const std::size_t empty_size = 4 + (has_context ? 1 + bytes[4] : 0) + 3;
             has_sent_certificate_ = size > empty_size;
+            facts_.lacks_own_certificate = !SSL_get_certificate(ssl_.get());
             certificate_refusal_ = has_sent_certificate_ ? "refused our certificate"
-                                   : SSL_get_certificate(ssl_.get())
-                                       ? "accepts no signature algorithm of our certificate"
-                                       : "requires a client certificate";
+                                   : facts_.lacks_own_certificate
+                                       ? "requires a client certificate"
+                                       : "accepts no signature algorithm of our certificate";
         }
         if (type != SSL3_RT_ALERT) return;
         has_sent_alert_ = true;

@@ -79,6 +79,7 @@ struct TlsFacts {
     bool is_resumed = false;            // the session was resumed
     std::size_t unanswered_hello_size = 0;  // bytes of our ClientHello; 0 once answered
     bool has_default_groups = true;         // no option chose the key exchange groups
+    bool lacks_own_certificate = false;     // the peer requested one, but we have none
 };
 
 // The outcome of one call. After `wants_read` or `wants_write` the caller repeats the same call

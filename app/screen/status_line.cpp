@@ -45,7 +45,9 @@ std::string explained_words(const Session& session) {
                 : tls->is_untrusted   ? "CERT UNTRUSTED, EXPIRED "
                                       : "CERT REFUSED, EXPIRED ") +
                tls->not_after;
-    case bufio::Reason::own_certificate: return "CLIENT CERT REFUSED";
+    case bufio::Reason::own_certificate:
+        return tls && tls->lacks_own_certificate ? "CLIENT CERT REQUIRED"
+                                                 : "CLIENT CERT REFUSED";
     case bufio::Reason::pin: return "PIN DIFFERS";
     default: return {};
     }

@@ -53,7 +53,9 @@ Failures of TLS have words in the status line, and a status of their own.
   status 60
   $ serve --tls --cert other.pem --key other.key && failure 'CERT REFUSED, EXPIRED 2021-01-01' --cacert ca.pem
   status 60
-  $ serve --tls --cert good.pem --key good.key --cacert ca.pem && failure 'CLIENT CERT REFUSED (M-i shows it)' --cacert ca.pem
+  $ serve --tls --cert good.pem --key good.key --cacert ca.pem && failure 'CLIENT CERT REQUIRED (M-i shows it)' --cacert ca.pem
+  status 58
+  $ failure 'CLIENT CERT REFUSED (M-i shows it)' --cacert ca.pem --cert other.pem --key other.key
   status 58
   $ failure 'PIN DIFFERS (M-i shows it)' --pinnedpubkey sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
   status 90

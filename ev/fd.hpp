@@ -44,25 +44,25 @@ public:
             ::fcntl(end, F_SETFD, FD_CLOEXEC);
             ::fcntl(end, F_SETFL, O_NONBLOCK);
         }
-        out_.reset(ends[0]);
-        in_.reset(ends[1]);
+        read_end_.reset(ends[0]);
+        write_end_.reset(ends[1]);
     }
 
-    int fd() const { return out_.get(); }  // readable after wake(), until drain()
+    int fd() const { return read_end_.get(); }  // readable after wake(), until drain()
     // May be called from a signal handler. A full pipe already wakes the loop.
     void wake() const {
-        while (::write(in_.get(), "", 1) < 0 && errno == EINTR) {
+        while (::write(write_end_.get(), "", 1) < 0 && errno == EINTR) {
         }
     }
     void drain() const {
         char bytes[512];
-        while (::read(out_.get(), bytes, sizeof bytes) > 0 || errno == EINTR) {
+        while (::read(read_end_.get(), bytes, sizeof bytes) > 0 || errno == EINTR) {
         }
     }
 
 private:
-    Fd out_;
-    Fd in_;
+    Fd read_end_;
+    Fd write_end_;
 };
 
 }  // namespace ev

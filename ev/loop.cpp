@@ -117,7 +117,7 @@ Slot slots[65];  // indexed by signal number; 0 is unused
 void handle(int signo) {
     const int saved_errno = errno;
     slots[signo].is_raised = true;
-    // Another thread may be destroying the Signal.
+    // Null if another thread has just destroyed the Signal.
     if (Signals* const owner = slots[signo].owner) owner->wake();
     errno = saved_errno;
 }

@@ -74,13 +74,13 @@ public:
     }
     // Runs one turn, which may end early without a callback. Returns false if run() must end.
     bool step(Duration max_wait = Duration::max());
-    // Makes the current step() return false at the end of its turn. Between turns, or if an
-    // exception ends the turn, the next step() returns false instead, without any callback.
+    // Makes the current step() return false at the end of its turn. If called between turns, or
+    // if an exception ends the turn, the next step() returns false without any callback.
     void stop() { is_stopping_ = true; }
 
     Time now() const;  // all callbacks of a turn see the same time
     Time read_clock() const { return clock_(); }
-    Time after(Duration delay) const;  // now() + delay, from now() to Time::max()
+    Time after(Duration delay) const;  // now() + delay, within [now(), Time::max()]
 
 private:
     friend class Watch;
@@ -93,7 +93,7 @@ private:
     const ReadClock clock_;
     const std::unique_ptr<Backend> backend_;
     TimerQueue timers_;
-    std::size_t watches_ = 0;
+    std::size_t watches_ = 0;                  // number of watches and signals
     std::shared_ptr<struct Signals> signals_;  // null before the first Signal
     Object* graveyard_ = nullptr;              // objects destroyed in this turn
     std::vector<Readiness> ready_;             // found by the turn's wait

@@ -50,7 +50,7 @@ private:
     };
 
     void put(std::size_t place, const Entry& entry);
-    void leave_heap(std::size_t place);
+    void leave_heap(std::size_t place);  // moves the entry to the nursery
     void sift_up(std::size_t place);
     void sift_down(std::size_t place);
 

@@ -34,6 +34,7 @@ public:
     void start() {
         for (const auto& worker : workers_) worker->thread.start();
     }
+    // Ends the additional threads, and waits for them.
     void join() {
         for (const auto& worker : workers_) worker->thread.join();
     }

@@ -70,7 +70,7 @@ bool Address::is_wildcard() const {
     return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&as_ipv6(*this).sin6_addr);
 }
 
-bool Address::is_multicast() const {
+bool Address::is_group() const {
     if (family() != AF_INET)
         return family() == AF_INET6 && IN6_IS_ADDR_MULTICAST(&as_ipv6(*this).sin6_addr);
     const std::uint32_t host = ntohl(as_ipv4(*this).sin_addr.s_addr);
@@ -80,7 +80,7 @@ bool Address::is_multicast() const {
 // Without SO_BROADCAST the system refuses to connect to a broadcast address. The port is
 // irrelevant, but some systems reject 0.
 bool is_broadcast_or_multicast(const Address& address) {
-    if (address.family() != AF_INET || address.is_multicast()) return address.is_multicast();
+    if (address.family() != AF_INET || address.is_group()) return address.is_group();
     Address probe = address;
     reinterpret_cast<sockaddr_in&>(probe.storage).sin_port = htons(9);
     const Fd socket = open_socket(AF_INET, true);

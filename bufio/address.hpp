@@ -26,8 +26,8 @@ struct Address {
     int port() const;          // 0 if the family has no ports
     std::string text() const;  // 127.0.0.1:7, [::1]:7, the path, or "unnamed"
     bool is_wildcard() const;  // 0.0.0.0 or [::], which stand for any address
-    // Also true for 255.255.255.255, but not for the broadcast address of a single network.
-    bool is_multicast() const;
+    // True for multicast and 255.255.255.255, but not for the broadcast address of a network.
+    bool is_group() const;
 };
 
 bool is_broadcast_or_multicast(const Address& address);

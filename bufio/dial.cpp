@@ -233,8 +233,7 @@ End Dialer::start(Attempt& attempt) const {
     if (!socket) return failure_of(endpoint_, address, errno);
     // Answers to a multicast datagram are sent from other addresses, so a connected socket
     // would drop them.
-    if (endpoint_.is_udp && address.is_multicast())
-        return failure_of(endpoint_, address, EACCES);
+    if (endpoint_.is_udp && address.is_group()) return failure_of(endpoint_, address, EACCES);
     if (!bind_source(socket.get(), endpoint_, sources_, address.family())) {
         if (errno == EADDRNOTAVAIL && !endpoint_.source_host.empty())
             return failure_because(endpoint_.source_host +

@@ -91,8 +91,8 @@ void read_local_address(msghdr& header, Datagram& datagram) {
             std::memcpy(&info, CMSG_DATA(each), sizeof info);
             auto& ipv4 = reinterpret_cast<sockaddr_in&>(datagram.local.storage);
             ipv4.sin_addr = info.ipi_addr;
-            datagram.is_to_group = datagram.local.is_multicast() ||
-                                   info.ipi_addr.s_addr != info.ipi_spec_dst.s_addr;
+            datagram.is_to_group =
+                datagram.local.is_group() || info.ipi_addr.s_addr != info.ipi_spec_dst.s_addr;
             ipv4.sin_addr = info.ipi_spec_dst;
         }
         if (each->cmsg_level == IPPROTO_IPV6 && each->cmsg_type == IPV6_PKTINFO) {
@@ -102,7 +102,7 @@ void read_local_address(msghdr& header, Datagram& datagram) {
             ipv6.sin6_addr = info.ipi6_addr;
             // A link-local address needs its interface.
             if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr)) ipv6.sin6_scope_id = info.ipi6_ifindex;
-            datagram.is_to_group = datagram.local.is_multicast();
+            datagram.is_to_group = datagram.local.is_group();
         }
     }
 }

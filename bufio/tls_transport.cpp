@@ -110,7 +110,7 @@ public:
                          options().key_log_file + ": " +
                              std::generic_category().message(key_log_error_)});
         if (result != 1) return outcome_of(result, Reason::tls);
-        has_handshaken_ = true;
+        is_handshake_done_ = true;
         collect_facts();
         return {IoStatus::done};
     }
@@ -349,7 +349,7 @@ private:
         // memory.
         if (socket_error_ == 0 || error == SSL_ERROR_SSL)
             return fail(protocol_end(reason, is_closed));
-        if (!has_handshaken_)
+        if (!is_handshake_done_)
             return fail(system_end(Reason::handshake_interrupted,
                                    "the TLS handshake failed:", socket_error_));
         const char* what = reason == Reason::receive ? "receiving failed:" : "sending failed:";
@@ -368,10 +368,10 @@ private:
                     is_client_ ? "the certificate of" : "the client's certificate",
                     (is_client_ ? host_ + " " : "") + facts_.faults_text};
         if (is_closed || failure.code == SSL_R_UNEXPECTED_EOF_WHILE_READING)
-            return {has_handshaken_ ? Reason::truncated : Reason::handshake_interrupted,
+            return {is_handshake_done_ ? Reason::truncated : Reason::handshake_interrupted,
                     By::peer,
-                    has_handshaken_ ? "closed the connection without a TLS close_notify"
-                                    : "closed the connection during the TLS handshake"};
+                    is_handshake_done_ ? "closed the connection without a TLS close_notify"
+                                       : "closed the connection during the TLS handshake"};
         const int alert = failure.code - SSL_AD_REASON_OFFSET;
         if (alert >= 0 && alert <= 255) return alert_end(reason, alert);
         if (failure.code == 0 || has_peer_spoken_tls_ || receive_budget_ == call_budget)
@@ -398,7 +398,7 @@ private:
             reason = Reason::own_certificate;
         } else if (has_refused_renegotiation_) {
             what = "aborted the connection, because its renegotiation was refused";
-        } else if (alert == SSL_AD_PROTOCOL_VERSION && is_client_ && !has_handshaken_) {
+        } else if (alert == SSL_AD_PROTOCOL_VERSION && is_client_ && !is_handshake_done_) {
             what = "supports none of our TLS versions";
         }
         return {reason, By::peer, what, std::string("(TLS alert: ") + alert_name(alert) + ")"};
@@ -441,7 +441,7 @@ private:
     // The clause for a refusal by the peer; null until the peer requests a certificate.
     const char* certificate_refusal_ = nullptr;
     bool has_sent_certificate_ = false;
-    bool has_handshaken_ = false;
+    bool is_handshake_done_ = false;
     bool has_peer_spoken_tls_ = false;        // OpenSSL accepted a handshake message
     bool has_sent_alert_ = false;             // by OpenSSL
     bool has_refused_renegotiation_ = false;  // the peer requested a renegotiation

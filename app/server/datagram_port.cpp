@@ -107,7 +107,7 @@ void EchoServer::DatagramPort::take(const Datagram& datagram) {
 const char* EchoServer::DatagramPort::refusal(const Datagram& datagram) {
     const bufio::Address& peer = datagram.peer;
     if (datagram.is_to_group) return "sent to a broadcast or multicast address";
-    if (peer.is_multicast() || peer.is_wildcard())
+    if (peer.is_group() || peer.is_wildcard())
         return "sent from a broadcast or multicast address";
     if (peer.port() < first_unprivileged_port) return "sent from a privileged port";
     for (const auto& port : server_.datagram_ports_)

@@ -20,7 +20,7 @@ namespace bufio {
 class Acceptor;  // bufio/listen.hpp
 
 struct Endpoint {
-    std::string host = {};             // name or address; if empty, loopback or (passive) any
+    std::string host = {};             // name or address; if empty, loopback, or any if passive
     std::string service = {};          // a port or a service's name
     std::string path = {};             // unix-domain socket; overrides the host if not empty
     int family = AF_UNSPEC;            // AF_INET or AF_INET6 excludes the other family

@@ -3,11 +3,11 @@
 //
 // The stream calls stream_changed() only from the loop: when the handshake is done, when bytes
 // were received or sent, when a ping was answered, when either side was closed, when the input
-// was rejected and when the stream has ended. Of what the owner's own calls do, it reports only
-// the end. A transport without a handshake is open from the beginning, which is not reported.
-// The owner may do anything in stream_changed(), including destroying this stream and others.
-// An exception that it throws passes through the loop; after that, or after a std::bad_alloc
-// from any call, the stream may only be destroyed.
+// was rejected and when the stream has ended. Of the effects of the owner's own calls, it
+// reports only the end. A transport without a handshake is open from the beginning, which is
+// not reported. The owner may do anything in stream_changed(), including destroying this stream
+// and others. An exception that it throws passes through the loop; after that, or after a
+// std::bad_alloc from any call, the stream may only be destroyed.
 //
 // Both queues are bounded. Once the input exceeds its high-water mark, by at most one read of
 // 64 KiB, the stream stops reading until the owner has consumed down to the low-water mark.

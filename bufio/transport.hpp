@@ -121,7 +121,8 @@ public:
     // next write() sends them first; its size may then be 0.
     virtual bool buffers_output() const { return false; }
     virtual void ping() {}  // sent with the next write(), if the protocol has pings
-    virtual std::uint64_t answered_ping() const { return 0; }  // numbered from 1; 0 if none
+    // The last answered ping, numbered from 1; 0 if there is none.
+    virtual std::uint64_t answered_ping() const { return 0; }
     // Null if TLS is not used. The facts change until the handshake is done or has failed.
     virtual const TlsFacts* tls() const { return nullptr; }
 

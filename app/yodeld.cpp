@@ -149,7 +149,7 @@ private:
             if (!endpoint.path.empty()) rules.removable.push_back(endpoint.path);
         const bool is_refused = options_.line.has("no-sandbox");
         const std::string state = is_refused ? "none: --no-sandbox" : enter_sandbox(rules);
-        if (options_.server.verbose) remark("sandbox: " + state);
+        if (options_.server.is_verbose) remark("sandbox: " + state);
     }
 
     void shut_down() {

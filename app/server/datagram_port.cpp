@@ -88,7 +88,7 @@ void EchoServer::DatagramPort::take(const Datagram& datagram) {
     ++counters.datagrams_in;
     counters.datagram_bytes_in += datagram.bytes.size();
     const char* const why = options_.may_answer_all ? nullptr : refusal(datagram);
-    if (options_.verbose) {
+    if (options_.is_verbose) {
         const std::size_t size = datagram.bytes.size();
         server_.log_(datagram.peer.text(), "datagram of " + bytes_text(size) +
                                                (why ? std::string(", not answered: ") + why

@@ -101,7 +101,7 @@ private:
         if (!end) return;
         const bool is_graceful = end.reason == Reason::clean || end.reason == Reason::aborted;
         if (!is_graceful && !responder_->end()) fail(end.text("the client"));
-        if (server_.options_.verbose)
+        if (server_.options_.is_verbose)
             log("closed, " + bytes_text(stream_.bytes_read()) + " in, " +
                 std::to_string(stream_.bytes_written()) + " out");
         server_.remove(*this);
@@ -114,7 +114,7 @@ private:
         restart_timeout(server_.options_.idle_timeout);
         const bufio::TlsFacts* const tls = stream_.tls();
         const std::string how = tls ? ", " + tls->version + " " + tls->cipher : "";
-        if (server_.options_.verbose) log("connected" + how);
+        if (server_.options_.is_verbose) log("connected" + how);
     }
 
     // Creates the timer when it is first needed, because most connections need none.
@@ -147,7 +147,7 @@ private:
         last_traffic_at_ = server_.loop_.now();
         logged_read_ += input;
         if (is_opened_ && !is_leaving()) restart_timeout(server_.options_.idle_timeout);
-        if (!server_.options_.verbose || input == 0 || stream_.is_finishing()) return;
+        if (!server_.options_.is_verbose || input == 0 || stream_.is_finishing()) return;
         // Quotes no WebSocket messages, because they contain length prefixes that the peer did
         // not send.
         const auto count = static_cast<std::size_t>(input);
@@ -299,7 +299,7 @@ void EchoServer::drain(ev::Duration grace, std::function<void()> on_drained) {
 void EchoServer::cut_off() {
     const auto count = std::count_if(connections_.begin(), connections_.end(),
                                      [](const auto& each) { return each.has_undelivered(); });
-    const bool is_each_logged = options_.verbose || count <= max_cut_off_logged;
+    const bool is_each_logged = options_.is_verbose || count <= max_cut_off_logged;
     for (Connection& connection : connections_) connection.cut_off(is_each_logged);
     if (!is_each_logged)
         log_("leaving",

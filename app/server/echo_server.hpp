@@ -72,7 +72,7 @@ public:
         const Framing* framing = find_framing("raw");
         Faults faults;
         bool may_answer_all = false;  // answer every datagram, whatever its sender
-        bool verbose = false;         // log connections, reads and datagrams, not only failures
+        bool is_verbose = false;      // log connections, reads and datagrams, not only failures
 
         std::size_t effective_max_buffer() const;
     };

@@ -104,14 +104,14 @@ private:
 class FaultyResponder final : public Responder {
 public:
     FaultyResponder(ev::Loop& loop, const Faults& faults, const Framing& framing,
-                    EchoLimits limits, std::uint64_t connection, Stream& stream)
+                    EchoLimits limits, std::uint64_t connection_number, Stream& stream)
         : Responder(stream),
           loop_(loop),
           faults_(faults),
           framing_(framing),
           limits_(limits),
           decoder_(framing, max_message()),
-          dice_(faults, connection) {
+          dice_(faults, connection_number) {
         stream.pause_reading(faults.must_not_read);
         if (faults.is_handshake_stalled) return;
         stream.write(framing.greeting);
@@ -266,9 +266,10 @@ void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_v
 
 std::unique_ptr<Responder> make_responder(ev::Loop& loop, const Faults& faults,
                                           const Framing& framing, EchoLimits limits,
-                                          std::uint64_t connection, Stream& stream) {
+                                          std::uint64_t connection_number, Stream& stream) {
     if (!faults.any()) return std::make_unique<FaithfulResponder>(framing, limits, stream);
-    return std::make_unique<FaultyResponder>(loop, faults, framing, limits, connection, stream);
+    return std::make_unique<FaultyResponder>(loop, faults, framing, limits, connection_number,
+                                             stream);
 }
 
 }  // namespace yodel

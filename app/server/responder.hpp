@@ -47,8 +47,8 @@ struct Faults {
 // Draws the faults for each message of a connection or each datagram of a port, in their order.
 class FaultDice {
 public:
-    FaultDice(const Faults& faults, std::uint64_t connection)
-        : faults_(faults), random_(faults.seed * 0xd1342543de82ef95 + connection) {}
+    FaultDice(const Faults& faults, std::uint64_t connection_number)
+        : faults_(faults), random_(faults.seed * 0xd1342543de82ef95 + connection_number) {}
 
     struct Plan {
         bool is_dropped;
@@ -136,6 +136,7 @@ struct EchoLimits {
 // as they arrive, but a length-prefixed message only when the whole message has arrived.
 std::unique_ptr<Responder> make_responder(ev::Loop& loop, const Faults& faults,
                                           const Framing& framing, EchoLimits limits,
-                                          std::uint64_t connection, bufio::Stream& stream);
+                                          std::uint64_t connection_number,
+                                          bufio::Stream& stream);
 
 }  // namespace yodel

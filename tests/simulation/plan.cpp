@@ -67,7 +67,7 @@ void draw_server(Dice& dice, Plan& plan) {
     if (plan.calm) return calm_down(dice, server.faults);
     if (server.faults.any()) draw_connection_faults(dice, server.faults);
     if (plan.carrier == Carrier::datagrams) server.faults.reorder = draw_rate(dice);
-    server.verbose = dice.chance(0.2);
+    server.is_verbose = dice.chance(0.2);
     if (dice.chance(0.2)) server.max_buffer = 64 + dice.up_to(4096);
     if (dice.chance(0.1)) server.idle_timeout = 1ms + some_time(dice);
     server.max_connections = dice.chance(0.05) ? 0 : 4;

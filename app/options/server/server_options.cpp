@@ -75,7 +75,7 @@ std::vector<Option> server_table(ServerOptions& to) {
          [&](auto& text) { server.framing = framing_value(text, true); }, "ws"},
         {"Output:"},
         {"--json", "print JSON, one object per line"},
-        {"-v", "log connections and reads", into(server.verbose)}};
+        {"-v", "log connections and reads", into(server.is_verbose)}};
     const std::vector<Option> fault_options = {
         {"Message faults:"},
         {"--delay=D[~JITTER]", "delay each echo by D, plus or minus the jitter",

@@ -17,7 +17,7 @@ TEST_CASE("the options of the server set their values") {
     CHECK(options.endpoints.at(0).text() == "127.0.0.1:1");
     CHECK(options.endpoints.at(1).text() == "[::]:2");
     CHECK(options.endpoints.at(1).is_passive);
-    CHECK(options.server.verbose);
+    CHECK(options.server.is_verbose);
     CHECK(options.server.faults.drop == 0.1);
     CHECK(options.server.faults.delay == 2s);
     CHECK(options.server.faults.jitter == 1s);

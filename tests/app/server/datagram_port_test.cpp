@@ -85,7 +85,7 @@ TEST_CASE("takes the same bytes, again and again, for a loop, and reports it onc
 
 TEST_CASE("logs each datagram if it is verbose, and why it is not answered") {
     EchoServer::Options options;
-    options.verbose = true;
+    options.is_verbose = true;
     std::string script = "send a; log => datagram of 1 byte: a; ";
     for (int i = 0; i < 64; ++i) script += "send a; ";
     play(options, script + "log; send a; "

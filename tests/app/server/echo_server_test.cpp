@@ -387,7 +387,7 @@ TEST_CASE("applies the faults of connections") {
 
 TEST_CASE("logs connections and reads if it is verbose") {
     EchoServer::Options options;
-    options.verbose = true;
+    options.is_verbose = true;
     play(options, "send hello; log => connected, read 5 bytes: hello; shut; got => hello end; "
                   "log => closed, 5 bytes in, 5 out");
     options.tls = bufio::TlsContext::server();
@@ -434,7 +434,7 @@ TEST_CASE("logs many connections that the grace cuts off in one line, or each wi
     const std::string each = "not all echoes were sent in time";
     for (const auto& [count, verbose] : {std::pair{8, false}, {9, false}, {9, true}}) {
         EchoServer::Options options = framed("len2");
-        options.verbose = verbose;
+        options.is_verbose = verbose;
         VirtualHouse house(options);
         std::vector<Peer> peers;
         for (int i = 0; i < count; ++i) peers.push_back(house.peer());

@@ -266,17 +266,17 @@ std::vector<Option> common_options() {
             {"-V, --version", "print version and libraries"}};
 }
 
-std::string argument_help(bool can_echo) {
-    return "F: " + join(framing_list(can_echo), " ") +
+std::string argument_help(bool must_echo) {
+    return "F: " + join(framing_list(must_echo), " ") +
            "\nD: seconds, or a number with us, ms, s, m or h; SIZE: bytes, or with k, M or G\n";
 }
 
-const Framing* framing_value(const std::string& text, bool can_echo) {
+const Framing* framing_value(const std::string& text, bool must_echo) {
     const Framing* const found = find_framing(text);
-    if (!found || !found->is_option() || (can_echo && !found->can_echo()))
+    if (!found || !found->is_option() || (must_echo && !found->can_echo()))
         throw UsageError(in_quotes(text) + " is not a framing" +
-                         (can_echo ? " that can be echoed" : "") + "; the framings are " +
-                         join(framing_list(can_echo), ", "));
+                         (must_echo ? " that can be echoed" : "") + "; the framings are " +
+                         join(framing_list(must_echo), ", "));
     return found;
 }
 

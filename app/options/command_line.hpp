@@ -75,7 +75,7 @@ CommandLine parse_command_line(int argc, char* argv[], const std::vector<Option>
 
 std::string help_text(const std::vector<Option>& table);
 // Returns the lines of --help that explain the arguments F, D and SIZE.
-std::string argument_help(bool can_echo);
+std::string argument_help(bool must_echo);
 
 std::vector<Option> joined(std::initializer_list<std::vector<Option>> tables);
 std::vector<Option> common_options();  // --no-sandbox, --help and --version
@@ -153,6 +153,6 @@ auto set(To& to, To value) {
     return [&to, value](const std::string&) { to = value; };
 }
 
-const Framing* framing_value(const std::string& text, bool can_echo);
+const Framing* framing_value(const std::string& text, bool must_echo);
 
 }  // namespace yodel

@@ -61,13 +61,13 @@ std::string take_resource(std::string& text) {
 }
 
 // Refuses an invalid port, and removes the leading zeros of a number.
-void normalize_service(std::string& service, bool is_alone, bool may_be_0) {
+void normalize_service(std::string& service, bool is_port_only, bool may_be_0) {
     const unsigned min = may_be_0 ? 0 : 1;
     const bool is_numeric = is_number(service);
     if (service.empty()) throw UsageError("a port is missing");
     if (!is_numeric && !::getservbyname(service.c_str(), "tcp"))
         throw UsageError(in_quotes(service) + " is neither a port nor " +
-                         (is_alone ? "ADDR:PORT" : "the name of a service"));
+                         (is_port_only ? "ADDR:PORT" : "the name of a service"));
     if (is_numeric && !parse_number(service, min, 65535))
         throw UsageError(in_quotes(service) + " is not a port from " + std::to_string(min) +
                          " to 65535");
@@ -76,16 +76,16 @@ void normalize_service(std::string& service, bool is_alone, bool may_be_0) {
 }
 
 // Removes the brackets of an IPv6 address, and refuses an invalid host.
-void normalize_host(const std::string& text, const TargetForm& form, bool is_alone,
+void normalize_host(const std::string& text, const TargetForm& form, bool is_port_only,
                     bool needs_port, Target& to) {
     const bool is_v6 = numeric_family(text) == AF_INET6;
     const bool is_in_brackets = to.host.starts_with('[') && to.host.ends_with(']');
     if (is_in_brackets) to.host = to.host.substr(1, to.host.size() - 2);
-    const bool is_bare = is_v6 && !form.may_lack_port && (is_alone || needs_port);
+    const bool is_bare = is_v6 && !form.may_lack_port && (is_port_only || needs_port);
     if (is_bare || (!is_in_brackets && !is_v6 && to.host.find(':') != text.npos))
         throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
     const bool needs_host =
-        !is_alone && (!form.may_have_scheme || !form.may_lack_host || is_in_brackets);
+        !is_port_only && (!form.may_have_scheme || !form.may_lack_host || is_in_brackets);
     if ((needs_port && is_number(text)) || (to.host.empty() && needs_host))
         throw UsageError("a host is missing" +
                          (text.empty() ? "" : " before " + in_quotes(text)));
@@ -102,17 +102,17 @@ void split_host_and_port(const std::string& text, std::vector<std::string>& word
     const bool is_undivided = colon == text.npos;
     const bool has_port_word = is_undivided && form.may_have_scheme && !words.empty() &&
                                words[0].find(':') == text.npos;
-    const bool is_alone = is_undivided && !has_port_word && form.may_lack_host;
-    to.host = is_alone ? "" : text.substr(0, colon);
-    to.service = is_alone ? text : is_undivided ? default_port : text.substr(colon + 1);
+    const bool is_port_only = is_undivided && !has_port_word && form.may_lack_host;
+    to.host = is_port_only ? "" : text.substr(0, colon);
+    to.service = is_port_only ? text : is_undivided ? default_port : text.substr(colon + 1);
     if (has_port_word) {
         to.service = words[0];
         words.erase(words.begin());
     }
-    const bool needs_port = is_undivided && !is_alone && to.service.empty();
-    normalize_host(text, form, is_alone, needs_port, to);
+    const bool needs_port = is_undivided && !is_port_only && to.service.empty();
+    normalize_host(text, form, is_port_only, needs_port, to);
     if (!needs_port)
-        normalize_service(to.service, is_alone, form.may_lack_host);
+        normalize_service(to.service, is_port_only, form.may_lack_host);
     else if (!form.may_lack_port)
         throw UsageError(in_quotes(text) + " needs a port: write HOST PORT or HOST:PORT");
 }

@@ -96,7 +96,7 @@ void add_meanings_of_load(LoadOptions& options) {
     const std::string count_text = std::to_string(run.threads);
     line.add_if(
         !options.may_reduce_threads && run.threads > run.connections,
-        {"--threads " + count_text, "", "", "connections=" + count_text + ", one for each"});
+        {"--threads " + count_text, "", "", "connections=" + count_text + ", one for each thread"});
 }
 
 OwnMessages read_messages(const std::string& file, const LineReader::Options& lines) {

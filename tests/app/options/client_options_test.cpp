@@ -307,7 +307,7 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
 --threads 0 h 7 => --threads: "0" is not a number from 1 to 1024, or auto
 --threads 1025 h 7 => --threads: "1025" is not a number from 1 to 1024, or auto
 --threads 2 --connections 2 h 7 =>
---threads 3 --connections 2 h 7 => --threads 3 needs --connections=3, one for each
+--threads 3 --connections 2 h 7 => --threads 3 needs --connections=3, one for each thread
 --start-at soon h:7 => --start-at: "soon" is not a time such as 2026-12-01T10:00:00Z, or +5s
 --start-at 2199-12-01T10:00:00Z h:7 =>
 --start-at 2001-01-01T00:00:00Z h:7 => --start-at: "2001-01-01T00:00:00Z" has passed

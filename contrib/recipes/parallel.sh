@@ -36,7 +36,7 @@ done
 load+=(--json --quiet --require 'bad<=100%,lost<=100%,unsent<=100%,duplicates<=100%')
 
 results=$(mktemp -d "yodel-$(date +%Y%m%d-%H%M%S)-XXXXXX")
-# parallel cannot end a run whose login is under way, so a run that fails lets the others log in.
+# parallel cannot end a run that is still logging in, so a failing run first waits for the others.
 # shellcheck disable=SC2016  # expanded on the host
 patiently='"$@" || { status=$?; sleep 2; exit $status; }'
 at=$(date -u -d "+${START:-10} sec" +%Y-%m-%dT%H:%M:%SZ)

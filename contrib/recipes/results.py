@@ -19,7 +19,7 @@ def leave(text, status=2):
 
 
 def number(text):
-    """Returns a number of JSON. No result is negative or larger."""
+    """Returns a number of JSON. Refuses numbers that no result has."""
     value = float(text) if re.search("[.eE]", text) else int(text)
     if not 0 <= value <= 1e18:
         raise ValueError
@@ -73,7 +73,7 @@ def main_times(end, of=None):
 
 
 def percentile(buckets, percent):
-    """Returns the time that this part of all does not exceed, or none if there is none."""
+    """Returns the time that this percentage of all times does not exceed, or None without times."""
     rank, order = max(-(-sum(buckets.values()) * round(percent * 10**7) // 10**9), 1), sorted(buckets)
     counts = itertools.accumulate(buckets[bucket] for bucket in order)
     return next((bucket for bucket, count in zip(order, counts) if count >= rank), None)
@@ -140,7 +140,7 @@ def overlap(spans):
 
 
 def add_span(ends, names, total):
-    """Adds the time of all runs. Returns a clause about how well they coincided, and a remark."""
+    """Stores the time from the first start to the last end. Returns a clause about how well the runs coincided, and a remark."""
     spans = [(name, utc(end["began"]), utc(end["began"]) + ("ended" in end and ns(end["duration_us"])))
              for name, end in zip(names, ends) if "began" in end]
     silent = [name for name, end in zip(names, ends) if "began" not in end]
@@ -160,7 +160,7 @@ def add_span(ends, names, total):
 
 
 def add_up(paths):
-    """Returns the sum of runs, the status of the first that failed, and what add_span() returns."""
+    """Returns the sum of runs, two statuses of the first failures, and what add_span() returns."""
     for one, other in itertools.combinations(paths, 2):
         if os.path.realpath(one) == os.path.realpath(other):
             leave(f"--merge: {one} and {other} are the same file{HELP}")
@@ -173,7 +173,7 @@ def add_up(paths):
     clauses = add_span(ends, paths, total)
     for prefix in TIMES:
         add_times(ends, prefix, total)
-    errors, statuses = {}, [0, 0]  # of connections that had opened, and of others
+    errors, statuses = {}, [0, 0]  # statuses of failures after a connection had opened, and of others
     for end in ends:
         for each in end["errors"]:
             known = errors.setdefault((each["text"], each["status"]), {**each, "count": 0, "failed": 0})
@@ -214,7 +214,7 @@ def find_figure(name):
 
 
 def whole_of(end, name):
-    """Returns what 100 % of a count are, and why they may be 0."""
+    """Returns the number that is 100 % of a count, and why it may be 0."""
     connections = end["connections"]
     if name.startswith("handshakes"):
         return sum(connections.get(each, 0) for each in OF_CONNECTIONS[3:]), "there was no TLS handshake"
@@ -230,7 +230,7 @@ def significant(value, digits=3):
 
 
 def shown(value, kind="time", agrees=lambda shown: True, limit=0):
-    """Returns a value in enough digits to agree. A time has the unit of the limit, or a smaller one."""
+    """Returns a value with its unit and enough digits that `agrees` is true. A time has the unit of the limit, or a smaller one."""
     unit, suffix, _ = next(scale for scale in SCALES[kind] if (min(value, limit) if limit > 0 and kind == "time" else value or 1e6) < scale[2])
     texts = (significant(value / unit, digits) for digits in range(3, 18))
     return next((text for text in texts if agrees(float(text) * unit)), repr(value / unit)) + suffix
@@ -345,7 +345,7 @@ def summary(end):
 
 
 def merge(paths, required):
-    """Returns the sum of runs with its verdict. Prints what else is to be said."""
+    """Returns the sum of runs with its verdict, the summary, and the sentences to report."""
     total, (status, unopened), text, remark = add_up(paths)
     judged = [(each.name, *each.judge(total)) for each in required]
     tolerated = {name for name, *_ in judged} - {name for name, _, sentence in judged if sentence}
@@ -506,7 +506,7 @@ table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .
 
 
 def chart(title, ticks, lines, high):
-    """Returns a chart in SVG: across parts of its width, and up times (us) on a logarithmic axis."""
+    """Returns a chart in SVG. A point of a line is a part of the width and a time (us), whose axis is logarithmic."""
     def up(us):
         return 206 - 194 * math.log(max(us, 1)) / math.log(high)
 
@@ -525,7 +525,7 @@ def table(head, rows):
 
 
 def html(runs):
-    """Returns a page of runs with their names."""
+    """Returns a page about runs, each given with its name."""
     all_of, columns = [], ("min", "p50", "p90", "p99", "p99.9", "max")
     for ((end, intervals, _), name), colour in zip(runs, itertools.cycle("abcd")):
         starts = [0.0] + [each["t"] for each in intervals]

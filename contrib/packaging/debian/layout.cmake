@@ -1,12 +1,12 @@
-# Gives the files of the package the places and forms that Debian wants. CPack runs this when all
-# are installed below CPACK_TEMPORARY_DIRECTORY.
+# Moves, writes and compresses files of the package as Debian requires. CPack runs this once all
+# files are installed below CPACK_TEMPORARY_DIRECTORY.
 set(share ${CPACK_TEMPORARY_DIRECTORY}${CPACK_PACKAGING_INSTALL_PREFIX}/share)
 set(doc ${share}/doc/${CPACK_PACKAGE_NAME})
 
 # Debian's zsh does not look into site-functions.
 file(RENAME ${share}/zsh/site-functions ${share}/zsh/vendor-completions)
 
-# The licence stands in the file "copyright", which all packages have.
+# In each package of Debian, the file "copyright" contains the licence.
 file(RENAME ${doc}/LICENSE ${doc}/copyright)
 file(READ ${doc}/copyright licence)
 string(REGEX REPLACE "^ISC License\n\nCopyright \\(c\\) ([^\n]*)\n\n" "" terms "${licence}")
@@ -19,7 +19,7 @@ file(WRITE ${doc}/copyright
   "Upstream-Name: ${CPACK_PACKAGE_NAME}\n\n"
   "Files: *\nCopyright: ${holder}\nLicense: ISC\n ${terms}\n")
 
-# The changes of the programs, and those of the package.
+# One file lists the changes of the programs, another those of the package.
 file(RENAME ${doc}/CHANGELOG.md ${doc}/changelog)
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)  # of SOURCE_DATE_EPOCH
 file(WRITE ${doc}/changelog.Debian

@@ -1,6 +1,6 @@
 # Installs ev and bufio as libraries for other programs, with a CMake package and pkg-config files.
-# -DYODEL_INSTALL_LIBRARIES=ON makes this a part of the whole; without it,
-# `cmake --install BUILD --component libraries` installs these alone.
+# With -DYODEL_INSTALL_LIBRARIES=ON, `cmake --install BUILD` installs them, too; without it, only
+# `cmake --install BUILD --component libraries` does.
 include(CMakePackageConfigHelpers)
 set(in_component COMPONENT libraries)
 if(NOT YODEL_INSTALL_LIBRARIES)
@@ -9,10 +9,10 @@ endif()
 set(headers ${CMAKE_INSTALL_INCLUDEDIR}/yodel)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/yodel)
 
-# What was true of their own compilation and changes their types.
+# Users must compile with these definitions, because they change types in the headers.
 set(definitions _FILE_OFFSET_BITS=64)
 
-# Their names in the file system are not those of libev.
+# The names of the files must differ from those of libev.
 foreach(library ev bufio)
   set_target_properties(${library} PROPERTIES OUTPUT_NAME yodel_${library})
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${headers}>)
@@ -27,7 +27,7 @@ write_basic_package_version_file(yodel-config-version.cmake COMPATIBILITY SameMi
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/yodel-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/yodel-config-version.cmake DESTINATION ${package} ${in_component})
 
-# In these files, paths are relative to their own place, so that what is installed can be moved.
+# Paths in pkg-config files are relative to the file, so that the installed files can be moved.
 function(install_pkg_config library description requires libs)
   file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   string(REGEX REPLACE "/$" "" up "${up}")

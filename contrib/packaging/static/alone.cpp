@@ -1,5 +1,5 @@
 // What a statically linked program must contain or choose by itself, because it also runs on
-// systems that lack files of Debian, and must not load libraries of another C library.
+// systems without Debian's files, and must not load libraries that need another C library.
 #define NCURSES_INTERNALS  // for the functions that read a description
 #include <curses.h>
 #include <nss.h>
@@ -22,8 +22,8 @@ constexpr std::array descriptions{
 #include "terminals.inc"
 };
 
-// The C library would load modules for the sources of names that /etc/nsswitch.conf contains.
-// These two are a part of it.
+// The C library would load a module for each source of names in /etc/nsswitch.conf. Only files
+// and dns are built in.
 void choose_name_services() {
     ::__nss_configure_lookup("hosts", "files dns");
     ::__nss_configure_lookup("services", "files");

@@ -26,8 +26,8 @@ function(link_statically program)
   target_link_options(${program} PRIVATE -static-pie -Wl,--gc-sections)
 endfunction()
 
-# The programs contain parts of these packages. Their licences, and the common ones that these quote by
-# the name of a file of Debian, are installed beside the manuals.
+# The programs contain parts of these packages. Installs their licences beside the manuals, and the
+# common licences to which they refer by a file name.
 include(GNUInstallDirs)
 set(licences)
 foreach(archive libssl.a libncursesw.a libtinfo.a libc.a libstdc++.a libgcc.a)

@@ -21,9 +21,9 @@
 #                       and checks their invariants
 # make torture          makes each system call and each allocation of short conversations fail once;
 #                       EVERY=100 runs every 100th case, CASE="pipe read 1 EIO" shows this case
-# make nightly          runs checks that have found nothing in .ci/run for long, because parts of them or
-#                       other checks find the same earlier: all of simulate and torture,
-#                       check-valgrind, check-portable, and ev and bufio copied into another program
+# make nightly          runs slow checks that rarely find more than .ci/run does: all of simulate and
+#                       torture, check-valgrind, check-portable, and ev and bufio copied into
+#                       another program
 # make soak MINUTES=60  runs both programs under a changing load with faults, and checks that
 #                       memory, descriptors and round-trip times stay constant
 #
@@ -65,7 +65,7 @@ configure = cmake -S . -B $(1) -DYODEL_SANITIZE=$(SANITIZE) -DYODEL_WERROR=$(WER
 	-DCMAKE_UNITY_BUILD=$(UNITY) -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 	$(if $(STDLIB),-DCMAKE_CXX_FLAGS=-stdlib=$(STDLIB)) $(2)
 MAKEFLAGS += --no-print-directory
-# Take more groups of packages. check_deps names missing packages and fails.
+# Both may be followed by more groups of packages. check_deps names missing packages and fails.
 check_deps = contrib/packaging/deps check build
 install_deps = contrib/packaging/deps install build
 compile = cmake --build $(1) --parallel $(JOBS)
@@ -193,7 +193,7 @@ stage: all
 	@rm -rf $(BUILD)/stage
 	@DESTDIR=$(abspath $(BUILD)/stage) cmake --install $(BUILD) >/dev/null
 
-# Visits that tree, with each installed path.
+# Begins a loop over the paths of that tree, in which $$path is the path once installed.
 each_staged = find $(BUILD)/stage -depth $(1) | sed 's|^$(BUILD)/stage|$(DESTDIR)|' | \
 	while read -r path; do
 

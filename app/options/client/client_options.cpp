@@ -115,7 +115,7 @@ void set_target(ClientOptions& options, const char* compare_hint) {
 // framing after STARTTLS. If replies and messages have different framings, replies cannot be
 // echoes, and the default is to expect any answer. With --listen, yodel takes the place of such
 // a service, whose clients send lines that end with CRLF.
-void add_meanings(ClientOptions& options) {
+void derive_settings(ClientOptions& options) {
     Session::Options& session = options.run.session;
     CommandLine& line = options.line;
     const std::string given = line.written("framing C");
@@ -264,7 +264,7 @@ std::vector<Option> generated_options(ClientOptions& to, std::string_view headin
 
 void complete_client_options(ClientOptions& options, const char* compare_hint) {
     set_target(options, compare_hint);
-    add_meanings(options);
+    derive_settings(options);
     options.line.check();
     RunOptions& run = options.run;
     bufio::TlsClientOptions& tls = options.tls;

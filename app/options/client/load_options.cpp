@@ -73,7 +73,7 @@ void set_threads(LoadOptions& to, const std::string& text) {
 
 // Adds the settings that exclude or need options, as if the settings were options themselves. A
 // row has a text for errors, names, and what the setting excludes and needs.
-void add_meanings_of_load(LoadOptions& options) {
+void add_load_settings(LoadOptions& options) {
     const RunOptions& run = options.run;
     const auto& length = run.session.max_time;
     CommandLine& line = options.line;
@@ -94,9 +94,9 @@ void add_meanings_of_load(LoadOptions& options) {
     line.add_if(options.last_rate && !length,
                 {"a rate that climbs", "", "", "m, the length of the climb"});
     const std::string count_text = std::to_string(run.threads);
-    line.add_if(
-        !options.may_reduce_threads && run.threads > run.connections,
-        {"--threads " + count_text, "", "", "connections=" + count_text + ", one for each thread"});
+    line.add_if(!options.may_reduce_threads && run.threads > run.connections,
+                {"--threads " + count_text, "", "",
+                 "connections=" + count_text + ", one for each thread"});
 }
 
 OwnMessages read_messages(const std::string& file, const LineReader::Options& lines) {
@@ -178,7 +178,7 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
     YodelOptions unused;
     line = parse_command_line(argc, argv, load_table(options), {"yodel", yodel_table(unused)});
     if (line.has("help version")) return options;
-    add_meanings_of_load(options);
+    add_load_settings(options);
     complete_client_options(
         options, "to compare two servers, run once for each, and compare with results.py "
                  "--compare OLD NEW");

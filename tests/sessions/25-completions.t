@@ -25,8 +25,10 @@ Each shell completes the options of the three programs, and the names of files.
   >         'keys yodeld --self' 'wait > yodeld --self' 'keys ^I' 'wait > yodeld --self-signed' 'keys ^U^D' 'left 0'
   > done
 
-In bash, options that share a row of --help, and some values, too.
+In bash and fish, options that share a row of --help, too, and in bash, some values.
 
+  $ export HOME="$PWD" XDG_DATA_DIRS="$PWD/share:/usr/share"
+  $ ! command -v fish >program || fish -c "complete -C 'yodel --tls-ma'" | grep -q '^--tls-max'
   $ complete() { on_terminal 50x120 HOME="$PWD" 'PS1=> ' XDG_DATA_DIRS="$PWD/share:/usr/share" bash --norc -i -- \
   >     "type . ~/ready.bash; cd; clear; echo rea''dy" 'row 1 ready' 'row 2 >' "keys $1" "wait > $1" 'keys ^I' "wait > $2" \
   >     'keys ^U^D' 'left 0'; }

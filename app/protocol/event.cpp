@@ -48,12 +48,10 @@ std::size_t first_difference(std::string_view a, std::string_view b) {
 
 std::optional<std::size_t> difference(const Regex* mask, std::string_view a,
                                       std::string_view b) {
-    std::string buffer_a;
-    std::string buffer_b;
-    const std::string_view left = comparable_text(mask, a, buffer_a);
-    const std::string_view right = comparable_text(mask, b, buffer_b);
-    if (left == right) return std::nullopt;
-    const std::size_t offset = first_difference(left, right);
+    const ComparableText left(mask, a);
+    const ComparableText right(mask, b);
+    if (left.view == right.view) return std::nullopt;
+    const std::size_t offset = first_difference(left.view, right.view);
     return mask ? mask->unmasked_offset(a, offset) : offset;
 }
 

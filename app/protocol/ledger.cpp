@@ -225,19 +225,17 @@ void Ledger::drop_removed() {
 std::optional<std::size_t> Ledger::find(std::string_view reply) {
     if (!is_awaited(first_)) return std::nullopt;
     if (options_.expect == Expect::any) return is_awaited(oldest_) ? oldest_ : first_;
-    std::string buffer;
-    const std::string_view wanted = comparable_text(options_.pattern_or_null(), reply, buffer);
-    std::string own_buffer;
+    const ComparableText wanted(options_.pattern_or_null(), reply);
     const auto equals = [&](const Entry& entry) {
         if (!expects_given()) return payload(entry) == reply;
         return entry.reply &&
-               comparable_text(options_.pattern_or_null(), *entry.reply, own_buffer) == wanted;
+               ComparableText(options_.pattern_or_null(), *entry.reply).view == wanted.view;
     };
     if (has_numbers()) {
         const auto place = find_number(number_of(reply));
         return place && equals(entries_[*place]) ? place : std::nullopt;
     }
-    const std::size_t key = uses_datagrams() ? std::hash<std::string_view>()(wanted) : 0;
+    const std::size_t key = uses_datagrams() ? std::hash<std::string_view>()(wanted.view) : 0;
     const std::size_t count = entries_.size() - first_;
     const std::size_t late =
         uses_datagrams() ? oldest_ - first_ : 0;  // late ones are searched last
@@ -246,7 +244,7 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
         const Entry& entry = entries_[i];
         if (entry.key != key || entry.is_removed || !is_awaited(i)) continue;
         if (entry.count > 1) {
-            if (const auto place = find_in_batch(i, wanted)) return place;
+            if (const auto place = find_in_batch(i, wanted.view)) return place;
         } else if (equals(entry)) {
             return i;
         }
@@ -278,8 +276,7 @@ std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> numb
 }
 
 std::size_t Ledger::comparable_size(std::string_view reply) const {
-    std::string buffer;
-    return comparable_text(options_.pattern_or_null(), reply, buffer).size();
+    return ComparableText(options_.pattern_or_null(), reply).view.size();
 }
 
 // Returns true if a datagram of this comparable size, read after message `read_id` was queued,
@@ -446,9 +443,8 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
 }
 
 std::size_t Ledger::hash_of(std::string_view reply) const {
-    std::string buffer;
-    return std::hash<std::string_view>()(
-        comparable_text(options_.pattern_or_null(), reply, buffer));
+    const ComparableText text(options_.pattern_or_null(), reply);
+    return std::hash<std::string_view>()(text.view);
 }
 
 void Ledger::remember_answer(std::string_view reply) {

@@ -121,11 +121,4 @@ bool Regex::search(std::string_view text, std::size_t from, regmatch_t* found) c
            0;
 }
 
-std::string_view comparable_text(const Regex* mask, std::string_view text,
-                                 std::string& buffer) {
-    if (!mask) return text;
-    buffer = mask->masked(text);
-    return buffer;
-}
-
 }  // namespace yodel

@@ -52,8 +52,14 @@ private:
     mutable std::string examined_;                  // beginning of the text; 1 replaces NUL
 };
 
-// Returns the text itself if `mask` is null. Otherwise stores the masked text in `buffer`, and
-// returns a view of it.
-std::string_view comparable_text(const Regex* mask, std::string_view text, std::string& buffer);
+// A text to compare: the masked text or, if `mask` is null, a view of the text itself.
+struct ComparableText {
+    ComparableText(const Regex* mask, std::string_view text)
+        : masked(mask ? mask->masked(text) : ""), view(mask ? masked : text) {}
+    ComparableText(const ComparableText&) = delete;
+
+    const std::string masked;
+    const std::string_view view;
+};
 
 }  // namespace yodel

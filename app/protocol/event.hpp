@@ -175,10 +175,10 @@ struct EventForm {
 // Times are relative to `start`.
 JsonObject json(const Event& event, ev::Time start, const EventForm& form);
 
-// Reads an object that contains payloads, or throws JsonError. Times count from ev::Time{}. If
-// a message has no round trip, its event happened at `previous` or, if later, when the message
-// was sent. With `is_sample`, payloads may be cut, and the round trip is measured from the
-// planned time.
+// Reads an object that contains payloads, or throws JsonError. Times count from ev::Time{}. The
+// event of a message without a round trip gets the time `previous` or, if that is later, the
+// time of sending. With `is_sample`, payloads may be cut, and the round trip is measured from
+// the planned time.
 StoredEvent read_event(const JsonValue& object, ev::Time previous, bool is_sample = false);
 
 }  // namespace yodel

@@ -92,7 +92,7 @@ struct Framing {
     std::size_t frame_size(std::string_view bytes, std::size_t searched = 0) const;
     // Returns none if the length is incomplete, or if the framing has no length.
     std::optional<std::size_t> payload_size(std::string_view fragment) const;
-    // Returns a text that a server sends before the first reply, with a header if `is_typed`.
+    // Returns the bytes with which a server greets: the text, after a header if `is_typed`.
     std::string banner(std::string_view text) const {
         return (is_typed && !text.empty() ? header(text) : "") + std::string(text);
     }

@@ -275,6 +275,7 @@ std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> numb
     return i;
 }
 
+// Returns the size of the reply with each masked part replaced by one byte.
 std::size_t Ledger::comparable_size(std::string_view reply) const {
     return ComparableText(options_.pattern_or_null(), reply).view.size();
 }

@@ -261,7 +261,8 @@ private:
     std::size_t held_bytes_ = 0;
     std::size_t held_answers_ = 0;  // in a stream: held replies that may answer a message
     bool is_settling_ = false;      // next_resolved() may return events; see settle()
-    std::size_t surplus_ = 0;  // while settling: how many of the next held replies answer none
+    std::size_t surplus_ =
+        0;  // while settling: how many of the next held replies answer nothing
     std::uint64_t lost_before_ = 0;  // messages below this id are lost after the held replies
     Held settled_;                   // the held reply that was removed last
 

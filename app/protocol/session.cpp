@@ -446,7 +446,7 @@ ev::Time Session::end_deadline() const {
     return std::min(idle_at + linger, std::max(answered_at + linger, limit_at));
 }
 
-// Leaves a timer that is due earlier, because most deadlines move to later times before they
+// Keeps a timer that is due earlier, because most deadlines move to later times before they
 // are due. on_timer() then finds no deadline.
 void Session::wake_by(ev::Time due_at) {
     if (due_at == ev::Time::max() || (timer_.pending() && timer_.deadline() <= due_at)) return;
@@ -596,7 +596,7 @@ End Session::explained_end(End end) const {
     return end;
 }
 
-// Returns the end to report once all messages are answered. The peer may then close early. Once
+// Returns the end to report if no message is in flight. The peer may then close early. Once
 // our side is closed, a peer that does not close in time is `unclosed`, except with UDP or if
 // close_timeout is 0. If the right replies are known, a missing close_notify is no failure
 // after a whole message, but a missing WebSocket close frame is a failure.

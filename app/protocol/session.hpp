@@ -46,7 +46,7 @@ public:
 
     class Owner {
     public:
-        virtual void session_changed() = 0;  // perhaps a new state, or space to send more
+        virtual void session_changed() = 0;  // the state, or the space to send more
         // The bytes of unframed replies are also reported as they are read. Only the option
         // `may_coalesce` allows events about several messages.
         virtual void session_event(const Event& event) = 0;
@@ -64,10 +64,11 @@ public:
     void connect();
     // Closes now, as Stream::close() does, and does not retry. Pending output is lost.
     void disconnect(bufio::End end = {bufio::Reason::aborted, bufio::By::us, "disconnected"});
-    // Closes our side once all replies have arrived. Unless `stays_open`, does so earlier if
-    // nothing is sent or received for a short time, because some services answer only once our
-    // side is closed. With datagrams, waits a moment for late and duplicate replies after the
-    // last expected reply.
+    // Closes our side once each message is answered or lost. With `stays_open`, also waits
+    // until the peer has closed its side. Otherwise, closes earlier if nothing is sent or
+    // received for a short time, because some services answer only once our side is closed.
+    // With datagrams, waits a moment for late and duplicate replies after the last expected
+    // reply.
     void finish();
 
     // Queues a message, or several if for_each_piece() cuts the payload. A queued message
@@ -94,9 +95,9 @@ public:
 
     State state() const { return state_; }
     bool is_connected() const { return stream_ != nullptr; }  // also during the handshake
-    // Returns true while connected. With datagrams, unless listening, this is so only once the
-    // current socket has received something. Until then end() is the refusal of the last
-    // socket, if there was a refusal, and a graceful end does not replace it.
+    // Returns true if there is a connection. A datagram socket that does not listen must also
+    // have received something. Until then, end() is the refusal that ended the last socket, if
+    // there was one, and a graceful end does not replace it.
     bool is_peer_known() const {
         return is_connected() &&
                (!is_lossy() || options_->listens() || stream_->bytes_read() > 0);

@@ -91,7 +91,7 @@ struct SessionOptions {
     // End::what if the server closes early, but has answered all messages sent so far.
     const char* early_close = "closed the connection";
 
-    // Returns true if the peer is an accepted client.
+    // Returns true if the session accepts a client instead of connecting to a server.
     bool listens() const { return endpoint.acceptor != nullptr; }
     // Returns true if the end of the input ends the connection. If no replies are expected,
     // this is so only with WebSocket, whose sides close together.

@@ -110,10 +110,10 @@ std::string reply_hint(const Framing& framing, std::string_view payload, const R
     const bool is_longer = reply.starts_with(payload);
     const bool ends_with_return = framing.delimiter == "\n" && reply.ends_with('\r');
     if (ends_with_return && is_longer) return "if lines end with CRLF, use -C";
-    std::size_t equal = 0;  // bytes at the same offset
+    std::size_t equal_bytes = 0;  // at the same offset
     for (std::size_t i = 0; i < std::min(payload.size(), reply.size()); ++i)
-        if (payload[i] == reply[i]) ++equal;
-    const bool is_damaged_echo = 2 * equal >= std::max(payload.size(), reply.size());
+        if (payload[i] == reply[i]) ++equal_bytes;
+    const bool is_damaged_echo = 2 * equal_bytes >= std::max(payload.size(), reply.size());
     if (is_damaged_echo || payload.starts_with(reply) || is_longer) return {};
     // Recognizes a service by its greeting, or by its reply to a message that is not a command.
     if (is_number(reply.substr(0, 3)) && reply.find_first_of(" -") == 3)

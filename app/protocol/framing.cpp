@@ -27,7 +27,7 @@ ReplyLine smtp_line(std::string_view line, std::string_view before) {
     const bool is_code_valid = code.size() == 3 && is_number(code);
     if (before.empty() && !(has_code && is_code_valid))
         return {.fault = "which is not valid for -f smtp"};
-    return {.more = has_code && sign != "-" ? 0U : 1U};
+    return {.more_lines = has_code && sign != "-" ? 0U : 1U};
 }
 
 constexpr Framing framings[] = {
@@ -257,14 +257,14 @@ Decoder::Decoded Decoder::read(std::string_view bytes) {
             framing_->can_echo() ? ReplyLine{}
                                  : framing_->reply_line(line, bytes.substr(0, line_offset_));
         if (parsed.fault) return refusal(line, parsed.fault);
-        const std::uint64_t next = size + parsed.body;
-        const std::uint64_t left = lines_left_ - 1 + parsed.more;
+        const std::uint64_t next = size + parsed.body_size;
+        const std::uint64_t left = lines_left_ - 1 + parsed.more_lines;
         if (next + left - overhead > max_frame_ && !framing_->can_echo())
             return too_long_error(bytes, next + left - overhead);
         if (next > bytes.size()) return {};
-        if (parsed.body > 0 &&
+        if (parsed.body_size > 0 &&
             !bytes.substr(line_offset_, next - line_offset_).ends_with(framing_->delimiter))
-            return refusal(line, "but the " + bytes_text(parsed.body - overhead) +
+            return refusal(line, "but the " + bytes_text(parsed.body_size - overhead) +
                                      " after it do not end with CRLF");
         line_offset_ = static_cast<std::size_t>(next);
         searched_ = 0;

@@ -30,9 +30,9 @@ namespace yodel {
 
 // The result of reading one line of a reply.
 struct ReplyLine {
-    std::uint64_t body = 0;       // bytes after the line, including a delimiter of their own
-    std::uint64_t more = 0;       // additional lines, each of which may have a body
-    const char* fault = nullptr;  // why the line is invalid, as a clause
+    std::uint64_t body_size = 0;   // bytes after the line, including a delimiter of their own
+    std::uint64_t more_lines = 0;  // each of which may have a body
+    const char* fault = nullptr;   // why the line is invalid, as a clause
 };
 
 // A row defines a length, a delimiter, or neither. `head` and `reply_line` require a delimiter,

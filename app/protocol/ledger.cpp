@@ -122,9 +122,9 @@ std::optional<std::string_view> Ledger::expected(const Entry& entry) const {
 }
 
 Message Ledger::message(const Entry& entry, bool is_late) const {
-    Message all{entry.id, payload(entry), entry.planned_at, entry.sent_at, is_late};
-    if (expects_given()) all.expected = expected(entry);
-    return all;
+    Message result{entry.id, payload(entry), entry.planned_at, entry.sent_at, is_late};
+    if (expects_given()) result.expected = expected(entry);
+    return result;
 }
 
 // Moves the messages that lie entirely in the first `bytes` bytes of entry `i` to an entry of
@@ -185,7 +185,7 @@ const Ledger::Entry& Ledger::take(std::size_t i) {
 }
 
 // Frees the frames of the removed messages, except the last one if it stays for
-// is_last_removed().
+// equals_last_removed().
 void Ledger::release() {
     const std::uint64_t left = empty() ? flushed_ : entries_[first_].begin;
     const std::uint64_t to = std::max(base_, keeps_last_ ? taken_.begin : left);
@@ -290,14 +290,14 @@ bool Ledger::fits(const Entry& entry, std::size_t size, std::uint64_t read_id) c
 // --- Receiving.
 
 bool Ledger::may_send(std::string_view received) {
-    remaining_input_ = received.size();
+    remaining_bytes_ = received.size();
     return decoder_.may_send(received);
 }
 
 // If a step without an event has removed bytes or has begun to settle replies, another step
 // follows. Otherwise more bytes are needed.
 std::optional<Event> Ledger::next(std::string_view& received, ev::Time read_at) {
-    if (received.size() > remaining_input_) read_id_ = last_id_;
+    if (received.size() > remaining_bytes_) read_id_ = last_id_;
     std::optional<Event> event;
     for (bool may_continue = true; may_continue && !event;) {
         if (is_settling_) event = next_resolved();
@@ -317,7 +317,7 @@ std::optional<Event> Ledger::next(std::string_view& received, ev::Time read_at) 
                                               : next_unframed(received, read_at);
         may_continue = is_settling_ || received.size() != before;
     }
-    remaining_input_ = received.size();
+    remaining_bytes_ = received.size();
     return event;
 }
 
@@ -382,7 +382,7 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
     bool answers_nothing =
         place != first_ &&
         (expects_given() ? options_.expects_unsolicited && options_.expects_unsolicited(reply)
-                         : is_last_removed(reply));
+                         : equals_last_removed(reply));
     if (place && !(expects_given() && answers_nothing)) {
         if (options_.expect == Expect::any || (place == first_ && held_.empty())) {
             split_first(*place);
@@ -488,7 +488,7 @@ Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bo
 Event Ledger::unsolicited(std::string_view reply) const {
     const bool is_decidable = options_.expect == Expect::echo && !forgotten_key_;
     if (!is_decidable || !has_echoed_) return received_event(Fate::unsolicited, reply);
-    const bool is_duplicate = is_last_echoed_ && is_last_removed(reply);
+    const bool is_duplicate = is_last_echoed_ && equals_last_removed(reply);
     return received_event(is_duplicate ? Fate::duplicate : Fate::stale, reply);
 }
 
@@ -536,7 +536,7 @@ void Ledger::settle(std::size_t end, bool loses_others) {
     surplus_ = held_answers_ - used;
     is_settling_ = true;
     if (!loses_others) return;
-    lost_before_ = end < entries_.size() ? entries_[end].id : last_id_ + 1;
+    lost_below_id_ = end < entries_.size() ? entries_[end].id : last_id_ + 1;
     for (; late > used - std::min(used, timely); --late) take(first_);
 }
 
@@ -609,7 +609,7 @@ std::optional<Event> Ledger::next_resolved() {
         split_first(first_);
         return answer(first_, reply, settled_.read_at, false);
     }
-    while (!empty() && entries_[first_].id < lost_before_) {
+    while (!empty() && entries_[first_].id < lost_below_id_) {
         const bool is_late = oldest_ > first_;
         split_first(first_);
         const Entry& lost = take(first_);
@@ -669,7 +669,7 @@ void Ledger::restart() {
     keeps_last_ = false;
     release();
     read_id_ = 0;
-    forgotten_ = equal_bytes_ = remaining_input_ = reported_bytes_ = 0;
+    forgotten_ = equal_bytes_ = remaining_bytes_ = reported_bytes_ = 0;
     forgotten_key_.reset();
     refusal_ = {};
     is_greeted_ = rules_out_greeting_ = has_echoed_ = is_last_echoed_ = false;

@@ -215,7 +215,7 @@ private:
     Event answer(std::size_t i, std::string_view reply, ev::Time read_at, bool is_right);
     std::size_t hash_of(std::string_view reply) const;
     void remember_answer(std::string_view reply);
-    bool is_last_removed(std::string_view reply) const {
+    bool equals_last_removed(std::string_view reply) const {
         return keeps_last_ && payload(taken_) == reply;
     }
     Event unsolicited(std::string_view reply) const;
@@ -252,19 +252,18 @@ private:
     std::optional<std::uint64_t> forgotten_key_;
 
     std::uint64_t read_id_ = 0;        // last_id_ when the input was read
-    std::size_t remaining_input_ = 0;  // bytes of input that next() or may_send() left
+    std::size_t remaining_bytes_ = 0;  // bytes of input that next() or may_send() left
     std::size_t equal_bytes_ = 0;     // leading bytes of the input that equal the expected ones
     std::size_t reported_bytes_ = 0;  // without frames: bytes of the input reported as read
     bufio::End refusal_;
 
     std::list<Held> held_;
     std::size_t held_bytes_ = 0;
-    std::size_t held_answers_ = 0;  // in a stream: held replies that may answer a message
-    bool is_settling_ = false;      // next_resolved() may return events; see settle()
-    std::size_t surplus_ =
-        0;  // while settling: how many of the next held replies answer nothing
-    std::uint64_t lost_before_ = 0;  // messages below this id are lost after the held replies
-    Held settled_;                   // the held reply that was removed last
+    std::size_t held_answers_ = 0;     // in a stream: held replies that may answer a message
+    bool is_settling_ = false;         // next_resolved() may return events; see settle()
+    std::size_t surplus_ = 0;          // while settling: next held replies that answer nothing
+    std::uint64_t lost_below_id_ = 0;  // messages below this id are lost after the held replies
+    Held settled_;                     // the held reply that was removed last
 
     bool is_greeted_ = false;                // the framing's greeting was received
     bool rules_out_greeting_ = false;        // the first reply is known not to be a greeting

@@ -69,10 +69,10 @@ struct RespReader {
         const std::size_t end = rest.find("\r\n");
         if (end == rest.npos || depth > max_nesting) return false;
         const std::string_view line = rest.substr(0, end);
-        const ReplyLine value = resp_line(line, {});
+        const auto [body_size, more_lines, fault] = resp_line(line, {});
         rest.remove_prefix(end + 2);
-        if (value.fault || std::max(value.body, value.more) > rest.size()) return false;
-        std::string_view body = rest.substr(0, value.body);
+        if (fault || std::max(body_size, more_lines) > rest.size()) return false;
+        std::string_view body = rest.substr(0, body_size);
         rest.remove_prefix(body.size());
         if (!body.empty() && !body.ends_with("\r\n")) return false;
         body = body.substr(0, std::max<std::size_t>(body.size(), 2) - 2);
@@ -93,7 +93,7 @@ struct RespReader {
         case '!': return add("(error) ", body);
         case '=':
             return add(body.substr(std::min<std::size_t>(body.size(), 4)));  // after "txt:"
-        default: return read_values(line[0], value.more, indent, depth + 1);
+        default: return read_values(line[0], more_lines, indent, depth + 1);
         }
     }
 
@@ -142,9 +142,9 @@ ReplyLine resp_line(std::string_view line, std::string_view /*before*/) {
     if (!is_one_of("$!=*~>%|")) return {.fault = "which is not valid for -f resp"};
     const auto count = parse_count(line.substr(1));
     if (!count || line.size() > max_line) return {.fault = "which contains no valid length"};
-    if (is_one_of("$!=")) return {.body = *count + 2};
-    if (is_one_of("*~>")) return {.more = *count};
-    return {.more = 2 * *count + (type == '|' ? 1 : 0)};  // attributes precede a value
+    if (is_one_of("$!=")) return {.body_size = *count + 2};
+    if (is_one_of("*~>")) return {.more_lines = *count};
+    return {.more_lines = 2 * *count + (type == '|' ? 1 : 0)};  // attributes precede a value
 }
 
 std::optional<std::string> resp_text(std::string_view bytes) {

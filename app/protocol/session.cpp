@@ -76,7 +76,7 @@ void Session::finish() {
     if (state() != State::open) return;
     set_state(State::finishing);
     progress_.max_pause = {};
-    progress_.heard_at = loop_.now();
+    progress_.event_at = loop_.now();
     progress_.early_close_wait_at = {};
     if (may_close()) stream_->finish();
     wake_by(loop_.now());
@@ -130,7 +130,7 @@ void Session::pause(bool pauses) {
         Progress& p = progress_;
         p.max_pause = std::max(p.max_pause, now - std::max(entered_at_, began_at));
         for (ev::Time* const start : {&p.active_at, &p.pinged_at, &p.accepted_at, &p.awaited_at,
-                                      &p.greeted_at, &p.heard_at, &p.early_close_wait_at})
+                                      &p.greeted_at, &p.event_at, &p.early_close_wait_at})
             if (*start != ev::Time{}) *start += now - std::max(*start, began_at);
         void_round_trips();
     }
@@ -313,7 +313,7 @@ std::string_view Session::partial_message() const {
 }
 
 bool Session::report(Event event) {
-    progress_.heard_at = loop_.now();
+    progress_.event_at = loop_.now();
     if (has_message(event.fate) && has_reply(event.fate)) progress_.replies += event.count;
     if (event.reply.is_right) retries_ = 0;
     event.at = std::max(read_at_, loop_.now());
@@ -391,8 +391,8 @@ void Session::observe() {
         p.greeted_at = now;
     const bool awaits_pong = p.pings > stream_->answered_ping();
     if (std::exchange(p.awaits_pong, awaits_pong) != awaits_pong) p.pinged_at = now;
-    if (state() == State::finishing && in_flight() == 0 && p.all_answered_at == ev::Time{})
-        p.all_answered_at = now;
+    if (state() == State::finishing && in_flight() == 0 && p.all_resolved_at == ev::Time{})
+        p.all_resolved_at = now;
 }
 
 // Returns the earliest deadline. While paused, deadlines after the beginning of the pause do
@@ -421,7 +421,7 @@ Session::Due Session::first_due() const {
     add(Deadline::reply, p.awaited_at, options.reply_timeout);
     if (is_open) add(Deadline::greeting, p.greeted_at, options.greeting_time);
     if (is_finishing && in_flight() > 0 && !stream_->is_finishing() && !options.stays_open)
-        add(Deadline::quiet, std::max(p.heard_at, p.active_at), quiet_time);
+        add(Deadline::quiet, std::max(p.event_at, p.active_at), quiet_time);
     if (is_finishing && in_flight() == 0) add(Deadline::end, end_deadline(), {});
     const bool may_answer = options.listens() && (!options.websocket || has_unsent());
     add(Deadline::early_close, p.early_close_wait_at,
@@ -437,13 +437,13 @@ ev::Time Session::end_deadline() const {
     const ev::Duration wait = options_->close_timeout + progress_.max_pause;
     const ev::Time limit_at = entered_at_ + std::min(wait, ev::Time::max() - entered_at_);
     if (!is_lossy()) return limit_at;
-    const ev::Time answered_at = progress_.all_answered_at;
-    const ev::Time idle_at = std::max({answered_at, progress_.active_at, resumed_at_});
+    const ev::Time resolved_at = progress_.all_resolved_at;
+    const ev::Time idle_at = std::max({resolved_at, progress_.active_at, resumed_at_});
     if (options_->listens()) return idle_at + options_->answer_time;
     const ev::Duration wanted = lingering_round_trips * ledger_.max_round_trip();
     const ev::Duration linger =
         std::min(std::clamp(wanted, min_linger, max_linger), options_->close_timeout);
-    return std::min(idle_at + linger, std::max(answered_at + linger, limit_at));
+    return std::min(idle_at + linger, std::max(resolved_at + linger, limit_at));
 }
 
 // Keeps a timer that is due earlier, because most deadlines move to later times before they

@@ -169,14 +169,14 @@ private:
         std::uint64_t opening_bytes = 0;  // written before the first message
         ev::Time oldest_sent_at{};        // when the oldest message in flight was sent
         ev::Duration max_pause{};         // longest pause since finish()
-        ev::Time all_answered_at{};       // while finishing: since when nothing is in flight
+        ev::Time all_resolved_at{};       // while finishing: since when nothing is in flight
         // Starts of waits, which a pause interrupts:
         ev::Time active_at{};  // when bytes were last sent or received, or the connection began
         ev::Time pinged_at{};  // when the last ping was sent or answered, or could be sent
         ev::Time accepted_at{};  // when the peer last accepted output, or output began to wait
         ev::Time awaited_at{};   // start of the reply timeout
         ev::Time greeted_at{};   // when a possible greeting arrived
-        ev::Time heard_at{};     // when the last event was reported, or finish() was called
+        ev::Time event_at{};     // when the last event was reported, or finish() was called
         ev::Time early_close_wait_at{};  // when the wait after an early close began
     };
 

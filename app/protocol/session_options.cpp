@@ -37,19 +37,19 @@ std::string loss_text(const Message& message, std::string_view part, bool is_con
     if (part.empty()) return text;
     const Framing& framing = *options.framing;
     const bool is_framed = framing.has_framed_replies();
-    const std::string_view begun = is_framed ? framing.partial_payload(part) : part;
+    const std::string_view payload = is_framed ? framing.partial_payload(part) : part;
     std::string right(message.expected.value_or(message.payload));
     if (framing.reply && !message.expected) right = framing.reply(right);
     const bool is_compared = options.expect == Expect::echo || options.expect == Expect::given;
     const std::size_t size = framing.payload_size(part).value_or(right.size());
-    const std::size_t at = first_difference(begun, right + std::string(framing.delimiter));
+    const std::size_t at = first_difference(payload, right + std::string(framing.delimiter));
     const bool differs =
-        is_compared && !options.pattern && (at < begun.size() || size != right.size());
+        is_compared && !options.pattern && (at < payload.size() || size != right.size());
     text += differs ? "; the reply differs at byte " + std::to_string(at) + "; " : "; ";
     const bool is_size_known = is_compared || framing.payload_size(part);
-    text += is_size_known && begun.size() <= size
-                ? std::to_string(begun.size()) + " of " + bytes_text(size)
-                : bytes_text(begun.size());
+    text += is_size_known && payload.size() <= size
+                ? std::to_string(payload.size()) + " of " + bytes_text(size)
+                : bytes_text(payload.size());
     text += " received";
     if (is_framed && framing.can_echo() && !framing.delimiter.empty())
         text += ", without " + framing.delimiter_name();
@@ -57,7 +57,7 @@ std::string loss_text(const Message& message, std::string_view part, bool is_con
     if (is_first_reply && framing.prefix_size > 0)
         hint = length_hint(framing, part, options.max_frame);
     else if (is_first_reply && differs)
-        hint = reply_hint(framing, right, {.payload = begun, .difference = at});
+        hint = reply_hint(framing, right, {.payload = payload, .difference = at});
     return text + (hint.empty() ? "" : "; " + hint);
 }
 

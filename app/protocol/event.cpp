@@ -101,10 +101,9 @@ std::string stale_text(std::string_view payload) {
 
 std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& bad) {
     const std::string_view reply = bad.payload;
+    if (!bad.difference && reply.size() <= Regex::max_examined) return {};
     if (!bad.difference)
-        return reply.size() <= Regex::max_examined
-                   ? ""
-                   : "only its first " + bytes_text(Regex::max_examined) + " were examined";
+        return "only the first " + bytes_text(Regex::max_examined) + " of a reply are examined";
     if (reply.starts_with("\x15\x03") || reply.starts_with("\x16\x03"))
         return "the reply looks like TLS; use --tls";
     const bool is_longer = reply.starts_with(payload);

@@ -45,7 +45,8 @@ std::string loss_text(const Message& message, std::string_view part, bool is_con
     const std::size_t at = first_difference(payload, right + std::string(framing.delimiter));
     const bool differs =
         is_compared && !options.pattern && (at < payload.size() || size != right.size());
-    text += differs ? "; the reply differs at byte " + std::to_string(at) + "; " : "; ";
+    text += "; ";
+    if (differs) text += "the incomplete reply differs at byte " + std::to_string(at) + "; ";
     const bool is_size_known = is_compared || framing.payload_size(part);
     text += is_size_known && payload.size() <= size
                 ? std::to_string(payload.size()) + " of " + bytes_text(size)

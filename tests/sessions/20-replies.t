@@ -95,7 +95,7 @@ or another byte order.
   [56]
   $ play some send:+PO wait
   $ echo hello | yodel --quiet -W 200ms -f raw 127.0.0.1 $PORT
-  +POyodel: no reply to message 1 within 200ms; the reply differs at byte 0; 3 of 6 bytes received; if the service does not echo, use --expect any
+  +POyodel: no reply to message 1 within 200ms; the incomplete reply differs at byte 0; 3 of 6 bytes received; if the service does not echo, use --expect any
   [1]
   $ play some send:hello wait
   $ echo hello | yodel --quiet -f len4 127.0.0.1 $PORT

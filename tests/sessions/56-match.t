@@ -45,4 +45,4 @@ The message does not matter. Only the beginning of a long reply is examined.
   PONG
   $ play line "send:$(printf %05000d 0)1\\n" wait
   $ echo x | yodel --match 1 127.0.0.1 $PORT 2>&1 >out | grep reply
-  yodel: reply 1 does not match "1": 0000000000000000000000000000000000000000000000000000000000000000...; only its first 4096 bytes were examined
+  yodel: reply 1 does not match "1": 0000000000000000000000000000000000000000000000000000000000000000...; only the first 4096 bytes of a reply are examined

@@ -74,7 +74,7 @@ TEST_CASE("gives a hint that fits the reply") {
     const Framing& line = *find_framing("line");
     CHECK(reply_hint(line, "hello", {.payload = std::string(4096, 'x')}) == "");
     CHECK(reply_hint(line, "hello", {.payload = std::string(4097, 'x')}) ==
-          "only its first 4096 bytes were examined");
+          "only the first 4096 bytes of a reply are examined");
 }
 
 TEST_CASE("compares a reply with the expected one, and names the place") {

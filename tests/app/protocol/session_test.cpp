@@ -165,13 +165,13 @@ TEST_CASE("shows how much of a late or bad reply has arrived") {
         {"too much",
          R"(send a; peer sends aaa
             +5s; reports late a
-            no reply " within 5s; the reply differs at byte 1; 3 bytes received, without a newline")"},
+            no reply " within 5s; the incomplete reply differs at byte 1; 3 bytes received, without a newline")"},
         {"something else, with a hint for the first reply",
          R"(send hello; peer sends hi there; +5s; reports ... late hello
-            no reply " within 5s; the reply differs at byte 1; 8 bytes received, without a newline; if the service does not echo, use --expect any")"},
+            no reply " within 5s; the incomplete reply differs at byte 1; 8 bytes received, without a newline; if the service does not echo, use --expect any")"},
         {"something else, without a hint for the others",
          right + R"(send hello; peer sends hi there; +5s; reports ... late hello
-            no reply " within 5s; the reply differs at byte 1; 8 bytes received, without a newline")"},
+            no reply " within 5s; the incomplete reply differs at byte 1; 8 bytes received, without a newline")"},
         {"to an older message", R"(send a; +1s; send b; peer sends c; +5s
                                    reports ... late b; no reply " within 5s")"},
         {"any reply", R"(--expect any; send a; peer sends hel; +5s; reports late a
@@ -181,14 +181,14 @@ TEST_CASE("shows how much of a late or bad reply has arrived") {
                                        reports late a; no reply " within 5s; 2 of 5 bytes received")"},
         {"a reply with another length",
          R"(-f len1; send abc; peer sends \x05abc; +5s; reports ... late abc
-            no reply " within 5s; the reply differs at byte 3; 3 of 5 bytes received")"},
+            no reply " within 5s; the incomplete reply differs at byte 3; 3 of 5 bytes received")"},
         {"a length that is misread",
          R"(-f len2; send abc; peer sends \x03\x00abc; +5s; reports ... late abc
-            no reply " within 5s; the reply differs at byte 3; 3 of 768 bytes received; the length prefix reads 768; as little-endian it reads 3: use -f len2le")"},
+            no reply " within 5s; the incomplete reply differs at byte 3; 3 of 768 bytes received; the length prefix reads 768; as little-endian it reads 3: use -f len2le")"},
         {"a length after a right reply",
          R"(-f len2; send b; peer sends \x00\x01b; reports right b=b; send abc
             peer sends \x03\x00abc; +5s; reports ... late abc
-            no reply " within 5s; the reply differs at byte 3; 3 of 768 bytes received")"},
+            no reply " within 5s; the incomplete reply differs at byte 3; 3 of 768 bytes received")"},
         {"of caret", R"(-f caret; send abc; peer sends *b; +5s; reports late abc
                         no reply " within 5s; 1 of 3 bytes received")"},
         {"with a pattern", R"(--expect any; --match ^[+]; send a; peer sends -; +5s

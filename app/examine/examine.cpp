@@ -545,9 +545,9 @@ Cause cause_of(const Failure& failed, Examination& exam) {
     if (failed.expected == exam.reply(blanks)) {
         const std::size_t at = whole.find(part);
         if (part.empty() || at == whole.npos || part.size() == whole.size()) return {};
-        if (at == 0) return {"removed at the end"};
-        return {at + part.size() == whole.size() ? "removed at the start"
-                                                 : "removed at both ends"};
+        if (at == 0) return {"bytes at the end are removed"};
+        return {at + part.size() == whole.size() ? "bytes at the start are removed"
+                                                 : "bytes at both ends are removed"};
     }
     const Cause values = whole.find('\1') == whole.npos ? Cause{} : cause_of_values(exam);
     if (!values.text.empty()) return values;

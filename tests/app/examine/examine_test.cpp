@@ -222,9 +222,9 @@ is silent
 ends at CR
 => 1 | 1..19 | not ok 3 - echoes every byte value: the reply differs at byte 12 (expected 0x0d, got 0x0a) (0d ends its messages) | not ok 5 - keeps blanks, tabs and CR at both ends: the reply differs at byte 0 (expected 0x0d, got 0x0a) (see 3)
 decodes and strips
-=> 1 | 1..19 | not ok 3 - echoes every byte value: the reply differs at byte 127 (expected 0x80, got 0xef) (decoded as UTF-8) | not ok 4 - echoes an empty message: no reply within 1s | not ok 5 - keeps blanks, tabs and CR at both ends: the reply differs at byte 0 (expected 0x0d, got b) (removed at the start)
+=> 1 | 1..19 | not ok 3 - echoes every byte value: the reply differs at byte 127 (expected 0x80, got 0xef) (decoded as UTF-8) | not ok 4 - echoes an empty message: no reply within 1s | not ok 5 - keeps blanks, tabs and CR at both ends: the reply differs at byte 0 (expected 0x0d, got b) (bytes at the start are removed)
 websocket, cut
-=> 1 | 1..18 | not ok 5 - keeps blanks, tabs and CR at both ends: 11 of 12 bytes arrived (removed at the end)
+=> 1 | 1..18 | not ok 5 - keeps blanks, tabs and CR at both ends: 11 of 12 bytes arrived (bytes at the end are removed)
 strips the newline
 => 1 | 1..19 | not ok 1 - echoes a message: 12 of 13 bytes arrived within 1s, without a newline | Bail out! NO_ECHO
 answers twice

@@ -22,11 +22,11 @@ using namespace std::chrono_literals;
 
 // What a check needs from a server:
 //     again   answer a second message on a connection
-//     size    answer a message longer than a few bytes
+//     length  answer a message longer than a few bytes
 //     pieces  read a message in pieces, or several messages together
 //     many    serve several clients at the same time
 //     cr      echo 0d unchanged
-enum Ability : unsigned { again = 1, size = 2, pieces = 4, many = 8, cr = 16 };
+enum Ability : unsigned { again = 1, length = 2, pieces = 4, many = 8, cr = 16 };
 
 enum class FailureKind { other, differs, closed, silent };
 
@@ -82,7 +82,7 @@ struct Examination {
 
     // Of one check:
     std::size_t connections = 0;
-    bool is_late = false;                  // the system did not run this process in time
+    bool is_delayed = false;               // the system did not run this process in time
     std::vector<std::string> traces = {};  // sent and received bytes
 
     // Return a message and its reply as bytes. A payload too long for the framing is cut.
@@ -115,7 +115,7 @@ struct Examination {
             tick.start_at(std::min(deadline, now() + 20ms));
             if (!loop.step()) throw Stopped{};
             const ev::Duration lateness = now() - tick.deadline();
-            is_late = is_late || lateness > 100ms;
+            is_delayed = is_delayed || lateness > 100ms;
             if (lateness > 100ms && !target.max_time) end_at += lateness;
         }
         return true;
@@ -126,9 +126,9 @@ struct Examination {
         wait([&] { return now() >= wake_at; }, duration);
     }
 
-    void trace(std::size_t connection, const char* verb, std::string_view bytes) {
+    void trace(std::size_t connection_number, const char* verb, std::string_view bytes) {
         if (traces.size() == max_traces) return;
-        traces.push_back(std::to_string(connection) + " " + verb + " " +
+        traces.push_back(std::to_string(connection_number) + " " + verb + " " +
                          bytes_text(bytes.size()) + ": " +
                          excerpt(bytes.substr(0, 256), bytes.size()));
     }
@@ -246,7 +246,7 @@ public:
     void leave() { session_.disconnect(); }
 
     bool ended() const { return closed() || session_.input_ended(); }
-    // What no call has expected yet: bytes of a stream, or a message.
+    // Received bytes of a stream, or the oldest received message, that no call has expected.
     std::string_view received() const {
         return received_.empty() ? std::string_view() : received_.front();
     }
@@ -314,8 +314,8 @@ private:
 constexpr std::string_view cut_text = "in some pieces";
 constexpr std::string_view second_text = "another message";
 constexpr std::string_view blanks = "\r\t blanks \t\r";
-// Besides the message with every byte value, only those of twenty_clients() contain one of
-// these letters, and only one message contains a Z.
+// Evidence of foreign bytes. Apart from every_value(), only the messages of twenty_clients()
+// contain these letters, and only one message contains a Z.
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
 
 // Echoes messages, each sent in two pieces. The first pieces are `first` to `last` bytes long.
@@ -350,8 +350,8 @@ void byte_by_byte(Examination& exam) {
     client.expect();
 }
 
-// Opens a WebSocket by hand, because a transport never fragments. The server may echo the
-// message in fragments, and send the pong after the message.
+// Opens a WebSocket by hand, because our transport never sends fragments. The server may echo
+// the message in fragments, and send the pong after the message.
 void fragments(Examination& exam) {
     Session::Options plain = exam.options;
     plain.websocket.reset();
@@ -431,11 +431,11 @@ struct Check {
 };
 
 // Kinds of targets, and features of their framings.
-enum Kind : unsigned { tcp = 1, tls = 2, udp = 4, ws = 8, sized = 16, frames = 32, longs = 64 };
+enum Kind : unsigned { tcp = 1, tls = 2, udp = 4, ws = 8, sized = 16, frames = 32, large = 64 };
 constexpr unsigned byte_streams = tcp | tls;
 constexpr unsigned streams = byte_streams | ws;
 constexpr unsigned every_kind = streams | udp;
-constexpr unsigned bulk = again | size | pieces;
+constexpr unsigned bulk = again | length | pieces;
 constexpr std::string_view reset_ended =
     "a reset ended the server, by SIGPIPE or an unhandled error";
 
@@ -447,9 +447,9 @@ constexpr Check all_checks[] = {
     {frames, 0, "echoes an empty message", [](auto& exam) { Client(exam).echo(""); }},
     {every_kind, cr, "keeps blanks, tabs and CR at both ends",
      [](auto& exam) { Client(exam).echo(blanks); }},
-    {udp, size, "echoes a datagram of 65507 bytes",
+    {udp, length, "echoes a datagram of 65507 bytes",
      [](auto& exam) { Client(exam).echo(std::string(65507, 'x')); }},
-    {streams, again | size, "echoes a short message after a long one",
+    {streams, again | length, "echoes a short message after a long one",
      [](auto& exam) {
          Client(exam).echo(std::string(3000, 'Z')).echo("short").echo(std::string(1000, 'm'));
      }},
@@ -461,7 +461,7 @@ constexpr Check all_checks[] = {
     {ws, pieces, "accepts a ping between fragments", fragments},
     {streams, bulk, "echoes a thousand messages together",
      [](auto& exam) { Client(exam).queue_thousand().expect(); }},
-    {longs, size | pieces, "echoes a message of 70000 bytes",
+    {large, length | pieces, "echoes a message of 70000 bytes",
      [](auto& exam) { Client(exam).echo(std::string(70'000, 'x')); }},
     {streams, bulk, "echoes everything to a slow reader", slow_reader},
     {every_kind, many, "serves a second client while the first is idle", idle_client},
@@ -476,7 +476,7 @@ constexpr Check all_checks[] = {
      [](auto& exam) { Client(exam).queue(cut_text).send_part(5); }, 1},
     {streams, 0, "survives a reset by a client", [](auto& exam) { Client(exam).flood(); }, 3,
      reset_ended},
-    {streams, size | many, "serves a client while another never reads", never_reading, 3,
+    {streams, length | many, "serves a client while another never reads", never_reading, 3,
      reset_ended},
     {streams, 0, "serves two hundred clients in turn", [](auto&) {}, 200},
     {every_kind, 0, "still echoes a message",
@@ -489,7 +489,7 @@ std::vector<Check> checks_of(const Session::Options& target) {
     if (target.endpoint.is_udp) kind = udp;
     if (framing.has_length() && carries_stream(target)) kind |= sized;
     if (framing.has_framed_replies()) kind |= frames;
-    if (framing.max_payload() > 70'000) kind |= longs;
+    if (framing.max_payload() > 70'000) kind |= large;
     std::vector<Check> checks(std::begin(all_checks), std::end(all_checks));
     std::erase_if(checks, [&](const Check& each) { return (each.kinds & kind) == 0; });
     return checks;
@@ -558,7 +558,7 @@ Cause cause_of(const Failure& failed, Examination& exam) {
     const std::string payload(3 * count, 'x');
     const std::string reply = answer(exam, payload);
     const bool is_cut = reply.size() == count && exam.reply(payload).starts_with(reply);
-    return is_cut ? Cause{"a buffer of " + bytes_text(count), size} : Cause{};
+    return is_cut ? Cause{"a buffer of " + bytes_text(count), length} : Cause{};
 }
 
 // --- The examination.
@@ -567,11 +567,11 @@ Cause cause_of(const Failure& failed, Examination& exam) {
 // while it may have failed only because this process was late.
 Failure perform(const Check& check, Examination& exam) {
     Failure result;
-    for (int i = 0; i == 0 || (i <= 5 && result.kind == FailureKind::silent && exam.is_late);
-         ++i) {
+    int repeats = 0;
+    do {
         result = {};
         exam.connections = 0;
-        exam.is_late = false;
+        exam.is_delayed = false;
         exam.traces.clear();
         try {
             check.perform(exam);
@@ -583,7 +583,7 @@ Failure perform(const Check& check, Examination& exam) {
         } catch (const Failure& failed) {
             result = failed;
         }
-    }
+    } while (result.kind == FailureKind::silent && exam.is_delayed && ++repeats <= 5);
     result.traces = exam.traces;
     return result;
 }
@@ -600,14 +600,14 @@ bool still_answers(const Check& echo, Examination& exam) {
 // Finds and stores the cause of a failure, or returns an earlier check with the same cause.
 Cause explain(const Failure& failed, std::size_t number, unsigned needs, Examination& exam) {
     for (const Cause& each : exam.causes)
-        if ((each.kind == failed.kind || each.missing == size) && (each.missing & needs) != 0)
+        if ((each.kind == failed.kind || each.missing == length) && (each.missing & needs) != 0)
             return {.number = each.number};
     Cause cause = failed.cause;
     try {
         if (cause.text.empty()) cause = cause_of(failed, exam);
     } catch (const Failure&) {
     }
-    if (exam.is_late || exam.is_over()) cause = {};
+    if (exam.is_delayed || exam.is_over()) cause = {};
     if (cause.text.empty()) cause.missing = needs & ~exam.abilities;
     exam.causes.push_back({{}, cause.missing, failed.kind, number});
     return cause;

@@ -70,9 +70,9 @@ std::size_t payload_size(std::string_view message) {
 
 std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* key) {
     const std::size_t extended = size < size_in_2 ? 0 : size <= 0xffff ? 2 : 8;
-    const auto first = extended == 0 ? size : extended == 2 ? size_in_2 : size_in_8;
+    const auto size_field = extended == 0 ? size : extended == 2 ? size_in_2 : size_in_8;
     to[0] = static_cast<char>(0x80 | static_cast<unsigned char>(opcode));
-    to[1] = static_cast<char>((key ? 0x80 : 0) | first);
+    to[1] = static_cast<char>((key ? 0x80 : 0) | size_field);
     for (std::size_t i = 0; i < extended; ++i)
         to[1 + extended - i] = static_cast<char>(size >> (8 * i));
     if (key) std::memcpy(to + 2 + extended, key, sizeof *key);

@@ -102,9 +102,9 @@ std::string_view status_of(std::string_view line) {
     return is_valid ? status : "";
 }
 
-constexpr const char* no_request = "the request is not a valid HTTP/1.1 GET request";
+constexpr const char* invalid_request = "the request is not a valid HTTP/1.1 GET request";
 constexpr const char* bad_request = "400 Bad Request\r\nConnection: close";
-constexpr const char* no_upgrade =
+constexpr const char* upgrade_required =
     "426 Upgrade Required\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
     "Connection: Upgrade, close";
 
@@ -216,19 +216,19 @@ Reply reply_to(std::string_view request) {
     if (request.size() > max_opening_size)
         return refusal("431 Request Header Fields Too Large\r\nConnection: close",
                        "the request's header exceeds 16 KiB");
-    if (!opening_size(request)) return refusal(bad_request, no_request);
+    if (!opening_size(request)) return refusal(bad_request, invalid_request);
     const Head header = parse(request);
     constexpr std::string_view version = " HTTP/1.1";
     const std::string_view line = header.first;
     const bool is_get = line.starts_with("GET ") && line.ends_with(version) &&
                         line.find(' ', 5) == line.size() - version.size();
     if (!header.is_valid || !is_get || header.list("host").size() != 1)
-        return refusal(bad_request, no_request);
+        return refusal(bad_request, invalid_request);
     if (!header.list_contains("upgrade", "websocket") ||
         !header.list_contains("connection", "upgrade"))
-        return refusal(no_upgrade, "the request is not a WebSocket upgrade");
+        return refusal(upgrade_required, "the request is not a WebSocket upgrade");
     if (header.field("sec-websocket-version") != "13")
-        return refusal(no_upgrade, "the WebSocket version is not 13");
+        return refusal(upgrade_required, "the WebSocket version is not 13");
     const std::string_view key = header.field("sec-websocket-key");
     // A key is 16 bytes in base64.
     if (key.size() != 24 || !key.ends_with("==") ||

@@ -126,13 +126,13 @@ public:
     IoResult close_output() override {
         IoResult result = is_close_sent_ ? write_wire() : write(nullptr, 0);
         if (result.status == IoStatus::done && !is_close_sent_ && is_between_frames()) {
-            const unsigned code = is_closed_by_peer_ ? reader_.closure().code : normal_closure;
+            const unsigned code = has_input_ended_ ? reader_.closure().code : normal_closure;
             std::string payload = {static_cast<char>(code >> 8), static_cast<char>(code)};
             wire_ += make_control(Opcode::close, code == no_status ? "" : payload);
             is_close_sent_ = true;
             result = write_wire();
         }
-        const bool is_over = is_closed_by_peer_ || !is_close_sent_;
+        const bool is_over = has_input_ended_ || !is_close_sent_;
         if (result.status != IoStatus::done || !is_over) return result;
         result = below_->close_output();
         // A peer may leave as soon as both sides have sent a close frame.
@@ -212,8 +212,8 @@ private:
     // `done` means that the connection continues.
     IoStatus read_frames(std::string_view& wire, std::span<char>& space) {
         using Stop = FrameReader::Stop;
-        if (is_closed_by_peer_) wire = {};
-        while (!is_closed_by_peer_) {
+        if (has_input_ended_) wire = {};
+        while (!has_input_ended_) {
             const Stop stop = reader_.next(wire, space);
             if (stop == Stop::blocked) break;
             if (stop != Stop::control) return take_close(stop == Stop::failed);
@@ -231,7 +231,7 @@ private:
     // close_output() will send the code of this closure.
     IoStatus take_close(bool has_failed) {
         const Closure& closure = reader_.closure();
-        is_closed_by_peer_ = true;
+        has_input_ended_ = true;
         if (!has_failed) {
             if (client_) client_->facts.closure = closure;
             if (is_close_sent_ && wire_.empty()) below_->close_output();
@@ -316,9 +316,9 @@ private:
 
     std::unique_ptr<Transport> below_;
     std::optional<Client> client_;
-    bool is_ready_below_ = false;     // the handshake below is done
-    bool is_open_ = false;            // our own handshake is done
-    bool is_closed_by_peer_ = false;  // the peer sent a close frame, or its input was rejected
+    bool is_ready_below_ = false;   // the handshake below is done
+    bool is_open_ = false;          // our own handshake is done
+    bool has_input_ended_ = false;  // the peer sent a close frame, or its input was rejected
     bool is_rejected_ = false;
     bool is_close_sent_ = false;
     End refusal_;

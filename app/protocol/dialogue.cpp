@@ -23,7 +23,7 @@ struct Starttls {
     // answers. Empty if the protocol has no tags.
     std::string_view tag;
     std::array<Step, 3> steps;
-    std::string_view delay = {};  // begins a line that announces a later answer
+    std::string_view delay_code = {};  // begins a line that announces a later answer
 };
 
 namespace {
@@ -141,7 +141,7 @@ bool Dialogue::take_answer(std::string_view& received) {
     const std::string quoted(answer.substr(0, std::min(max_quoted, answer.find('\r'))));
     if (service_) {
         const bool answers_nothing = begun_steps_ > 1 && !answer.starts_with(service_->tag);
-        if (answers_nothing || begins_with(answer, service_->delay)) return true;
+        if (answers_nothing || begins_with(answer, service_->delay_code)) return true;
         if (!begins_with(answer, step().right))
             refuse(answered_text() + " with: " + quoted + "; expected " +
                    std::string(step().right));

@@ -530,14 +530,14 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
 // the other messages before entry `end` are lost. Messages in flight then take precedence,
 // because late messages were already reported.
 void Ledger::settle(std::size_t end, bool loses_others) {
-    const std::size_t timely = answerable_count(end);
+    const std::size_t answerable = answerable_count(end);
     std::size_t late = end < oldest_ ? end - first_ : late_.count;
-    const std::size_t used = std::min(held_answers_, late + timely);
+    const std::size_t used = std::min(held_answers_, late + answerable);
     surplus_ = held_answers_ - used;
     is_settling_ = true;
     if (!loses_others) return;
     lost_below_id_ = end < entries_.size() ? entries_[end].id : last_id_ + 1;
-    for (; late > used - std::min(used, timely); --late) take(first_);
+    for (; late > used - std::min(used, answerable); --late) take(first_);
 }
 
 // Returns how many messages in flight before entry `end` the held replies can answer. A reply

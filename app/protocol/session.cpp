@@ -189,7 +189,7 @@ void Session::open_stream(bufio::Fd socket, bool is_plaintext) {
     const Options& o = *options_;
     const bool listens = o.listens();
     auto transport =
-        is_lossy() ? bufio::make_packet_transport(std::move(socket), facts_.address, !listens)
+        is_udp() ? bufio::make_packet_transport(std::move(socket), facts_.address, !listens)
         : is_plaintext || !o.tls ? bufio::make_plain_transport(std::move(socket))
         : listens                ? o.tls->accept(std::move(socket))
                                  : o.tls->connect(std::move(socket), o.endpoint.host);
@@ -204,7 +204,7 @@ void Session::open_stream(bufio::Fd socket, bool is_plaintext) {
     dialogue_.reset();
     if (is_plaintext)
         dialogue_ = std::make_unique<Dialogue>(*o.starttls, facts_.opening_notes);
-    else if (!o.on_connect.empty() && !is_lossy())
+    else if (!o.on_connect.empty() && !is_udp())
         dialogue_ = std::make_unique<Dialogue>(*o.framing, o.starttls != nullptr, o.on_connect,
                                                facts_.opening_notes);
     stream_->pause_reading(is_paused() && !dialogue_);
@@ -271,7 +271,7 @@ bool Session::advance_connection() {
     if (input_ended() && !on_input_ended()) return false;
     if (!is_connected()) return true;
     const End& end = stream_->end() ? stream_->end() : stream_->rejection();
-    if (end && is_lossy()) refusal_ = end;
+    if (end && is_udp()) refusal_ = end;
     if (end) end_with(end);
     return true;
 }
@@ -436,7 +436,7 @@ Session::Due Session::first_due() const {
 ev::Time Session::end_deadline() const {
     const ev::Duration wait = options_->close_timeout + progress_.max_pause;
     const ev::Time limit_at = entered_at_ + std::min(wait, ev::Time::max() - entered_at_);
-    if (!is_lossy()) return limit_at;
+    if (!is_udp()) return limit_at;
     const ev::Time resolved_at = progress_.all_resolved_at;
     const ev::Time idle_at = std::max({resolved_at, progress_.active_at, resumed_at_});
     if (options_->listens()) return idle_at + options_->answer_time;
@@ -605,7 +605,7 @@ End Session::finished_end(End end) const {
     if (end.reason == Reason::closed_early) return clean;
     if (!stream_->output_closed()) return end;
     if (end.reason == Reason::timeout) {
-        if (options_->close_timeout == ev::Duration::zero() || is_lossy()) return clean;
+        if (options_->close_timeout == ev::Duration::zero() || is_udp()) return clean;
         end.reason = Reason::unclosed;
     }
     const bool is_known = options_->expect == Expect::echo || options_->expect == Expect::given;

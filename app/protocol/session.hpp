@@ -100,7 +100,7 @@ public:
     // there was one, and a graceful end does not replace it.
     bool is_peer_known() const {
         return is_connected() &&
-               (!is_lossy() || options_->listens() || stream_->bytes_read() > 0);
+               (!is_udp() || options_->listens() || stream_->bytes_read() > 0);
     }
     std::string phase() const;                               // while connecting, in words
     ev::Time state_began_at() const { return entered_at_; }  // when state() began
@@ -123,7 +123,7 @@ public:
     std::size_t pending() const { return stream_ ? stream_->pending() : 0; }  // bytes to write
     // Returns true with datagrams, whose order and arrival are not certain. The peer cannot
     // slow us down, and messages beyond the capacity of the peer or the path are lost.
-    bool is_lossy() const { return options_->endpoint.is_udp; }
+    bool is_udp() const { return options_->endpoint.is_udp; }
     // Facts about the current connection, or the last one. tls() is null without TLS and
     // during the handshake, and websocket() is null without WebSocket.
     const bufio::Address& address() const { return facts_.address; }  // the peer's
@@ -184,7 +184,7 @@ private:
 
     bool is_paused() const { return paused_at_.has_value(); }
     // Returns true if output waits for the peer. Datagrams wait for nobody.
-    bool has_unsent() const { return pending() > 0 && !is_lossy(); }
+    bool has_unsent() const { return pending() > 0 && !is_udp(); }
     // Returns true if finish() has nothing left to wait for.
     bool may_close() const {
         return in_flight() == 0 && !is_paused() && (!options_->stays_open || input_ended());

@@ -343,7 +343,7 @@ private:
         const std::size_t count = session.in_flight();
         if (options_.window) return count < *options_.window;
         const std::size_t bytes = session.in_flight_bytes();
-        if (session.is_lossy())
+        if (session.is_udp())
             return count == 0 || (count < default_window && bytes + count * datagram_overhead <
                                                                 max_datagram_bytes_in_flight);
         const bool is_below_window = session.options().may_coalesce || count < overdue_window;

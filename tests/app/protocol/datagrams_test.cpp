@@ -32,7 +32,7 @@ TEST_CASE("each message is a datagram") {
     });
     SessionScript script;
     script.play("over datagrams; open");
-    CHECK(script.session->is_lossy());
+    CHECK(script.session->is_udp());
     CHECK(script.session->options().framing->uses_datagrams);
 }
 

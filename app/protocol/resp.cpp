@@ -27,18 +27,15 @@ bool is_double(std::string_view text) {
     return form.matches(text);
 }
 
-// Checks a value without a length.
-ReplyLine check_scalar(char type, std::string_view value) {
-    const auto checked = [](bool valid, const char* fault) {
-        return ReplyLine{.fault = valid ? nullptr : fault};
-    };
+// Returns why a value without a length is invalid, or null.
+const char* scalar_fault(char type, std::string_view value) {
     switch (type) {
-    case ':': return checked(is_int64(value), "which is not a valid integer");
-    case '(': return checked(is_integer(value), "which is not a valid big number");
-    case ',': return checked(is_double(value), "which is not a valid double");
-    case '#': return checked(value == "t" || value == "f", "which is not a valid boolean");
-    case '_': return checked(value.empty(), "which is not a valid null");
-    default: return {};  // a simple string or an error
+    case ':': return is_int64(value) ? nullptr : "which is not a valid integer";
+    case '(': return is_integer(value) ? nullptr : "which is not a valid big number";
+    case ',': return is_double(value) ? nullptr : "which is not a valid double";
+    case '#': return value == "t" || value == "f" ? nullptr : "which is not a valid boolean";
+    case '_': return value.empty() ? nullptr : "which is not a valid null";
+    default: return nullptr;  // a simple string or an error
     }
 }
 
@@ -137,7 +134,7 @@ ReplyLine resp_line(std::string_view line, std::string_view /*before*/) {
     const auto is_one_of = [type](std::string_view types) {
         return types.find(type) != types.npos;
     };
-    if (is_one_of("+-:_#,(")) return check_scalar(type, line.substr(1));
+    if (is_one_of("+-:_#,(")) return {.fault = scalar_fault(type, line.substr(1))};
     if (line == "$-1" || line == "*-1") return {};
     if (!is_one_of("$!=*~>%|")) return {.fault = "which is not valid for -f resp"};
     const auto count = parse_count(line.substr(1));

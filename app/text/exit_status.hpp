@@ -11,7 +11,7 @@ namespace yodel {
 
 enum ExitStatus : int {
     success = 0,
-    // Status 1 means that a check failed, or that the program could not run.
+    // Status 1 means that messages or checks failed, or that the program could not run.
     reply_bad_or_lost = 1,
     cannot_run = 1,
     usage_error = 2,

@@ -16,7 +16,7 @@ namespace yodel {
 // The rights to grant. Reading is always allowed, and so is writing to the terminal, standard
 // output and standard error.
 struct SandboxRules {
-    std::vector<std::string> files{};    // may be written and truncated; created now if missing
+    std::vector<std::string> files{};    // may be written and truncated; created if missing
     std::vector<std::string> folders{};  // files in them may be created and written
     // Paths that will be removed. Landlock has no right to remove a single file, so the right
     // is granted for its folder.

@@ -52,7 +52,7 @@ constexpr Framing framings[] = {
      .takes_turns = true},
     {.name = "raw"},
     {.name = "datagram", .prefix_size = 2, .uses_datagrams = true},
-    {.name = "websocket", .prefix_size = 5, .is_typed = true},
+    {.name = "websocket", .prefix_size = 5, .is_websocket = true},
 };
 
 constexpr bool is_valid(const Framing& framing) {
@@ -75,20 +75,21 @@ std::size_t Framing::max_payload() const {
     constexpr auto all = std::numeric_limits<std::size_t>::max();
     constexpr std::size_t max_datagram = 65507;  // in an IPv4 packet
     if (uses_datagrams) return max_datagram;
-    return prefix_size > 0 ? all >> (8 * (sizeof all - prefix_size + (is_typed ? 1 : 0))) : all;
+    return prefix_size > 0 ? all >> (8 * (sizeof all - prefix_size + (is_websocket ? 1 : 0)))
+                           : all;
 }
 
 std::string Framing::header(std::string_view payload) const {
     if (prefix_size == 0) return std::string(head);
     std::string header(prefix_size, '\0');  // a framing with a length has no head
-    for (std::size_t i = is_typed ? 1 : 0; i < prefix_size; ++i)
+    for (std::size_t i = is_websocket ? 1 : 0; i < prefix_size; ++i)
         header[i] = static_cast<char>(payload.size() >> shift(*this, i));
-    if (is_typed && !ui::is_utf8(payload)) header[0] = 1;
+    if (is_websocket && !ui::is_utf8(payload)) header[0] = 1;
     return header;
 }
 
 void Framing::update_type(std::string& frame) const {
-    if (is_typed && !ui::is_utf8(payload(frame))) frame[0] = 1;
+    if (is_websocket && !ui::is_utf8(payload(frame))) frame[0] = 1;
 }
 
 std::string_view Framing::payload(std::string_view frame) const {
@@ -112,7 +113,7 @@ std::size_t Framing::frame_size(std::string_view bytes, std::size_t searched) co
 std::optional<std::size_t> Framing::payload_size(std::string_view fragment) const {
     if (prefix_size == 0 || fragment.size() < prefix_size) return std::nullopt;
     std::size_t size = 0;
-    for (std::size_t i = is_typed ? 1 : 0; i < prefix_size; ++i)
+    for (std::size_t i = is_websocket ? 1 : 0; i < prefix_size; ++i)
         size |= std::size_t{static_cast<unsigned char>(fragment[i])} << shift(*this, i);
     return size;
 }
@@ -120,7 +121,7 @@ std::optional<std::size_t> Framing::payload_size(std::string_view fragment) cons
 std::string Framing::fragment_text(std::string_view fragment) const {
     if (!has_framed_replies()) return "after " + bytes_text(fragment.size());
     const auto size = payload_size(fragment);
-    if (prefix_size > 0 && !size && !is_typed)
+    if (prefix_size > 0 && !size && !is_websocket)
         return "after " + bytes_text(fragment.size()) + " of its length prefix";
     const std::size_t got = partial_payload(fragment).size();
     return "after " + (size ? std::to_string(got) + " of " : "") +
@@ -141,7 +142,7 @@ const Framing* find_framing(std::string_view name) {
 
 std::string Framing::label() const {
     if (uses_datagrams) return "a datagram";
-    return is_typed ? "a WebSocket message" : "-f " + std::string(name);
+    return is_websocket ? "a WebSocket message" : "-f " + std::string(name);
 }
 
 std::string Framing::misfit_text(std::size_t size, std::size_t limit) const {
@@ -195,7 +196,7 @@ bool is_sendable(const Framing& framing, std::size_t max_frame, std::string_view
 
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame) {
     const auto size = framing.payload_size(bytes);
-    if (!size || framing.is_typed) return {};
+    if (!size || framing.is_websocket) return {};
     for (const Framing& other : framings) {
         if (other.prefix_size != framing.prefix_size ||
             other.is_little_endian == framing.is_little_endian)

@@ -42,7 +42,7 @@ struct Framing {
     // Ends each message and each line of a reply; at most two bytes.
     std::string_view delimiter = {};
     unsigned prefix_size = 0;       // bytes that the length and any type take
-    bool is_typed = false;          // the first byte of the prefix is a type; see update_type()
+    bool is_websocket = false;      // the first byte of the prefix is a type; see update_type()
     bool is_little_endian = false;  // byte order of the length; big-endian if false
     std::string_view head = {};     // at most one byte; bytes before it belong to no frame
     bool uses_datagrams = false;    // the transport carries each message in a datagram
@@ -61,10 +61,8 @@ struct Framing {
     // the reply to the previous one.
     bool takes_turns = false;
 
-    bool is_option() const { return !uses_datagrams && !is_typed; }
-    bool is_websocket() const { return is_typed; }
+    bool is_option() const { return !uses_datagrams && !is_websocket; }
     bool has_length() const { return prefix_size > 0; }
-    bool carries_lines() const { return delimiter == "\n" && joins_pieces(); }  // lines of text
     bool has_frames() const { return prefix_size > 0 || !delimiter.empty(); }
     // If false, a reply ends when it is as long as the expected reply.
     bool has_framed_replies() const { return has_frames() && reply == nullptr; }
@@ -92,9 +90,9 @@ struct Framing {
     std::size_t frame_size(std::string_view bytes, std::size_t searched = 0) const;
     // Returns none if the length is incomplete, or if the framing has no length.
     std::optional<std::size_t> payload_size(std::string_view fragment) const;
-    // Returns the bytes with which a server greets: the text, after a header if `is_typed`.
+    // Returns the bytes with which a server greets: the text, after a header if `is_websocket`.
     std::string banner(std::string_view text) const {
-        return (is_typed && !text.empty() ? header(text) : "") + std::string(text);
+        return (is_websocket && !text.empty() ? header(text) : "") + std::string(text);
     }
     // Returns the end of a sentence, such as "after 2 of 5 bytes".
     std::string fragment_text(std::string_view fragment) const;

@@ -101,7 +101,7 @@ RunClient::Options RunClient::completed(Options options) const {
         session.early_close = "closed before the end of the input";
         // Many lines can be sent together and their echoes copied unchanged if nothing depends
         // on a single echo.
-        session.may_coalesce = run.connections == 1 && session.framing->carries_lines() &&
+        session.may_coalesce = run.connections == 1 && session.framing->delimiter == "\n" &&
                                !run.window && !run.escapes &&
                                session.max_frame >= default_window_bytes &&
                                options.report.form == Reporter::Form::payload &&

@@ -153,7 +153,7 @@ private:
         const auto count = static_cast<std::size_t>(input);
         const std::string_view bytes =
             stream_.received().substr(stream_.received().size() - count);
-        const bool is_quoted = !server_.options_.framing->is_websocket();
+        const bool is_quoted = !server_.options_.framing->is_websocket;
         log("read " + bytes_text(count) +
             (is_quoted ? ": " + excerpt(bytes.substr(0, max_quoted_bytes), count) : ""));
     }
@@ -265,7 +265,7 @@ void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
         auto transport = options_.tls && !is_stalled
                              ? options_.tls->accept(std::move(socket))
                              : bufio::make_plain_transport(std::move(socket));
-        if (options_.framing->is_websocket() && !is_stalled)
+        if (options_.framing->is_websocket && !is_stalled)
             transport = websocket::accept(std::move(transport), options_.max_frame);
         connections_.emplace_back(*this, std::move(transport), peer.text());
         connections_.back().place = std::prev(connections_.end());

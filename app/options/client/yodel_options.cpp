@@ -47,8 +47,8 @@ void plan_run(YodelOptions& options) {
 
 std::string framing_text(const Framing& framing) {
     if (framing.uses_datagrams) return "datagrams (-u)";
-    return framing.is_websocket() ? "WebSocket (ws:// or wss://)"
-                                  : "-f " + std::string(framing.name);
+    return framing.is_websocket ? "WebSocket (ws:// or wss://)"
+                                : "-f " + std::string(framing.name);
 }
 
 }  // namespace

@@ -674,12 +674,11 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
                           report(number, check.name, failed, options.json));
         }
     } catch (const Stopped&) {
-        return {cannot_run, {}};
+        return {cannot_run};
     }
-    if (reason.empty()) return {status, {}};
     const std::string end = JsonObject().text("type", "end").text("reason", reason).str();
-    options.print((options.json ? end : "Bail out! " + reason) + '\n');
-    return {status, {}};
+    if (!reason.empty()) options.print((options.json ? end : "Bail out! " + reason) + '\n');
+    return {status};
 }
 
 }  // namespace yodel

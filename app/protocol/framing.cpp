@@ -222,7 +222,7 @@ Decoder::Decoded Decoder::next(std::string_view bytes) {
     if (bytes.empty()) return {};
     if (const std::size_t stray = framing_->stray_size(bytes); stray > 0)
         return {.kind = Decoded::Kind::stray, .payload = bytes.substr(0, stray), .used = stray};
-    Decoded decoded = read(bytes);
+    Decoded decoded = read_message(bytes);
     if (decoded.kind != Decoded::Kind::message) return decoded;
     const bool is_greeting = framing_->takes_turns && !is_greeted_ && !has_decoded_;
     const std::string_view push = framing_->push_byte;
@@ -236,12 +236,12 @@ Decoder::Decoded Decoder::next(std::string_view bytes) {
 
 bool Decoder::may_send(std::string_view bytes) {
     return has_decoded_ || is_greeted_ || !framing_->takes_turns ||
-           read(bytes).kind != Decoded::Kind::incomplete;
+           read_message(bytes).kind != Decoded::Kind::incomplete;
 }
 
 // Continues reading the message at the front. A message is one frame, unless the framing reads
 // replies line by line.
-Decoder::Decoded Decoder::read(std::string_view bytes) {
+Decoder::Decoded Decoder::read_message(std::string_view bytes) {
     const std::size_t overhead = framing_->overhead();
     while (lines_left_ > 0) {
         const std::size_t size =

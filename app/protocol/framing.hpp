@@ -193,7 +193,7 @@ public:
     }
 
 private:
-    Decoded read(std::string_view bytes);
+    Decoded read_message(std::string_view bytes);
     Decoded refusal(std::string_view line, const std::string& fault) const;
     Decoded too_long_error(std::string_view bytes, std::uint64_t size) const;
 

@@ -167,7 +167,7 @@ void Session::on_dialed(bufio::DialResult result) {
     dialer_.reset();
     if (!result.socket) {
         end_with(std::move(result.end));
-        return settle();
+        return report_changes();
     }
     // The ledger restarts only now, because the messages lost with the last connection had to
     // be reported first.
@@ -241,12 +241,12 @@ bool Session::advance_dialogue() {
 // Advances the connection as far as possible now, and reports the results.
 void Session::advance() {
     read_at_ = loop_.read_clock();
-    if (!is_connected() || advance_connection()) settle();
+    if (!is_connected() || advance_connection()) report_changes();
 }
 
 // Reports the results of earlier calls, closes our side once nothing more is awaited, sets the
 // timer for the earliest deadline, and calls session_changed().
-void Session::settle() {
+void Session::report_changes() {
     if (!report_resolved()) return;
     if (state() == State::finishing && may_close()) stream_->finish();
     observe();
@@ -461,7 +461,7 @@ void Session::on_timer() {
     const ev::Time now = loop_.now();
     observe();
     const Due due = first_due();
-    if (due.at > now) return settle();
+    if (due.at > now) return report_changes();
     const Options& o = *options_;
     const auto time_out = [this](By by, const char* what, ev::Duration limit,
                                  const char* option, bool may_retry = true) {
@@ -502,7 +502,7 @@ void Session::on_timer() {
         while (report_resolved()) {
             observe();
             const Due next = first_due();
-            if (next.which != Deadline::reply || next.at > now) return settle();
+            if (next.which != Deadline::reply || next.at > now) return report_changes();
             if (!report(ledger_.expire_oldest())) return;
         }
         return;
@@ -522,7 +522,7 @@ void Session::on_timer() {
             progress_.early_close_wait_at = now;
         break;
     }
-    settle();
+    report_changes();
 }
 
 // --- The end of a connection.

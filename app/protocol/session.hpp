@@ -202,7 +202,7 @@ private:
     bool on_input_ended();
     bool report(Event event);
     bool report_resolved();
-    void settle();
+    void report_changes();
     std::string_view partial_message() const;  // bytes of the incomplete reply
 
     void observe_traffic(ev::Time now);

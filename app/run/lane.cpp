@@ -134,7 +134,7 @@ public:
         has_opened = false;
         sent = 0;
         ++results_.attempts;
-        if (options_.probe && !results_.first_sent_at)
+        if (options_.is_probe && !results_.first_sent_at)
             results_.first_sent_at = lane_.loop_.now();
     }
 
@@ -152,7 +152,7 @@ public:
     // Returns true if the connection is open and not worn out, the peer is not blocked, and the
     // memory limits allow another message. Returns false in a probe.
     bool accepts_more() const {
-        if (!is_usable() || session.state() != State::open || options_.probe) return false;
+        if (!is_usable() || session.state() != State::open || options_.is_probe) return false;
         const bool is_streaming =
             own_source && !options_.window;  // a longer queue is no faster
         if (session.pending() >= (is_streaming ? input_high_water : peer_high_water))
@@ -278,7 +278,7 @@ private:
         const Session::Phases& phases = session.phases();
         const bufio::TlsFacts* const tls = session.tls();
         results_.count_opened(phases.tcp, phases.handshake, tls && tls->is_resumed, tls);
-        if (options_.probe) results_.last_answered_at = lane_.loop_.now();
+        if (options_.is_probe) results_.last_answered_at = lane_.loop_.now();
         if (lifetime_timer) lifetime_timer.start(*options_.lifetime);
         has_opened = true;
         if (lane_.hooks_.owner) lane_.hooks_.owner->lane_opened(number, session);
@@ -357,7 +357,7 @@ private:
     // Returns true if nothing is left to send or, in a probe, if the connection has opened and
     // need not stay open. Until then, a probe may retry.
     bool is_work_done() const {
-        if (!options_.probe) return is_source_over();
+        if (!options_.is_probe) return is_source_over();
         const bool stays = !options_.probe_interval && (options_.length || options_.lifetime);
         return !stays && has_opened && lane_.stage_ >= Stage::sending;
     }
@@ -413,7 +413,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread_number,
       step_timer_(loop, [this] { step(); }),
       phase_timer_(loop, [this] { time_up(); }) {
     results_.uses_datagrams = options.session.endpoint.is_udp;
-    results_.is_probe = options.probe;
+    results_.is_probe = options.is_probe;
     if (options.samples_started_at) results_.samples.emplace(*options.samples_started_at);
     if (options.pace && options.pace->climbs())
         results_.climb = RunResults::Climb{.from = options.pace->rate(),
@@ -663,7 +663,7 @@ void Lane::time_up() {
         if (loop_.now() < last) return phase_timer_.start_at(last);
     }
     // In a probe, the last attempts may be recent, so they get their connect timeout.
-    if (!options_.probe || stage_ == Stage::settling) stop_connecting(true);
+    if (!options_.is_probe || stage_ == Stage::settling) stop_connecting(true);
     count_unsent({});
     finish_all();
 }

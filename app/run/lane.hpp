@@ -56,8 +56,8 @@ struct RunOptions {
     bool fast = false;                                // see Replay
     // Returns true if the connections of a thread send messages of one source. Otherwise
     // `pace`, `seed`, `warm_up` and, except in a repeated probe, `count` must not be set.
-    bool shares_source() const { return from <= From::shared_input && !probe; }
-    bool generates() const { return from == From::generator && !messages && !probe; }
+    bool shares_source() const { return from <= From::shared_input && !is_probe; }
+    bool generates() const { return from == From::generator && !messages && !is_probe; }
     LineReader::Options line_options() const {
         LineReader::Options lines{session.framing, session.max_frame, escapes};
         if (from == From::shared_input) lines.messages_file = "-";
@@ -82,7 +82,7 @@ struct RunOptions {
     std::size_t size = 64;                  // maximum size of a message, in bytes
     // Sends no messages; see Results::is_probe. Closes each connection once it is open, unless
     // `length` or `lifetime` is set without `probe_interval`.
-    bool probe = false;
+    bool is_probe = false;
     // In a probe, the time between the starts of two attempts to connect, unless an attempt
     // takes longer. If unset, the probe is not repeated.
     std::optional<ev::Duration> probe_interval = {};

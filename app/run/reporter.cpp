@@ -81,7 +81,7 @@ std::string connection_text(const Session& session) {
 }  // namespace
 
 bool prints_recording(const Reporter::Options& options, const RunOptions& run) {
-    return options.form == Reporter::Form::json && !options.is_load && !run.probe &&
+    return options.form == Reporter::Form::json && !options.is_load && !run.is_probe &&
            run.session.framing->has_frames();
 }
 

@@ -68,7 +68,7 @@ public:
                (!is_load() || options_.verbose);
     }
     // Returns true if an open connection is the result: in a single probe, not in a load.
-    bool is_probe() const { return run_.probe && !run_.probe_interval && !is_load(); }
+    bool is_probe() const { return run_.is_probe && !run_.probe_interval && !is_load(); }
     const std::optional<bufio::TlsFacts>& refused_certificate() const {
         return refused_certificate_;
     }

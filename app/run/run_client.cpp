@@ -83,12 +83,12 @@ RunClient::Options RunClient::completed(Options options) const {
     RunOptions& run = options.run;
     Session::Options& session = run.session;
     options.report.has_remarks = !options.page || ::isatty(STDERR_FILENO) != 1;
-    if (options.report.is_load && options.report.form == Reporter::Form::json && !run.probe)
+    if (options.report.is_load && options.report.form == Reporter::Form::json && !run.is_probe)
         run.samples_started_at = loop_.now();
     if (options.start_at)
         run.start_at = loop_.now() + std::chrono::duration_cast<ev::Duration>(
                                          *options.start_at - std::chrono::system_clock::now());
-    if (run.probe) {
+    if (run.is_probe) {
         // A server may refuse our certificate, or the lack of one, only after the handshake.
         const ev::Duration longest = session.tls ? std::chrono::seconds(1) : ev::Duration();
         session.close_timeout = std::min(session.close_timeout, longest);
@@ -123,7 +123,7 @@ RunProgress RunClient::progress() {
     const RunOptions& run = options_.run;
     RunProgress now{.results = results, .run = run, .target = run.session.target()};
     if (results.warm_up.has_messages()) now.phase = RunProgress::Phase::warming_up;
-    if (results.sent + (run.probe ? results.opened : 0) > 0) {
+    if (results.sent + (run.is_probe ? results.opened : 0) > 0) {
         now.phase = RunProgress::Phase::running;
         now.elapsed = std::max(loop_.now() - *results.first_sent_at, ev::Duration::zero());
     }
@@ -222,7 +222,7 @@ void RunClient::turn_ended() {
 ev::Duration RunClient::time_after_sending() const {
     const Session::Options& session = options_.run.session;
     const ev::Duration rest = session.reply_timeout + session.close_timeout + grace_time;
-    return options_.run.probe ? rest + session.connect_timeout : rest;
+    return options_.run.is_probe ? rest + session.connect_timeout : rest;
 }
 
 // --- The end.

@@ -146,7 +146,7 @@ void derive_settings(ClientOptions& options) {
         line.add_if(session.expect == Expect::echo,
                     {expect + " echo", "expect=echo", "other-replies"});
     }
-    line.add_if(options.run.probe && options.wants_generated_messages(),
+    line.add_if(options.run.is_probe && options.wants_generated_messages(),
                 {"-z " + line.written("generated"), "repetition"});
     if (line.has("match")) session.expect = Expect::any;
 }
@@ -156,7 +156,8 @@ void derive_settings(ClientOptions& options) {
 // --- Rows: label, help, action, excludes, needs, implies.
 
 std::vector<Option> connection_options(ClientOptions& to) {
-    Session::Options& session = to.run.session;
+    RunOptions& run = to.run;
+    Session::Options& session = run.session;
     bufio::Endpoint& endpoint = session.endpoint;
     return {
         {"Connection:"},
@@ -174,7 +175,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
         {"-U, --unixsock=PATH", "connect to this Unix-domain socket",
          into(endpoint.path, socket_path_value), "udp operand", "", "target port"},
         {"-u, --udp", "use UDP, as with udp://", {}, "tls"},
-        {"-z", "connect, report, exit; with -c, like ping", into(to.run.probe), "udp examine"},
+        {"-z", "connect, report, exit; with -c, like ping", into(run.is_probe), "udp examine"},
         {"-w, --connect-timeout=D", "time limit for look-up, TCP and handshakes (10s)",
          into(session.connect_timeout)},
         {"--idle-timeout=D", "close after this time without traffic (off)",

@@ -191,7 +191,7 @@ void plan_load(LoadOptions& options) {
     options.report.is_load = !run.probe_interval;
     // A load sends the lines of standard input, unless that is a terminal, or an option sets
     // the length of the run, asks for generated messages, or selects a probe.
-    const bool is_generated = run.probe || options.wants_generated_messages() ||
+    const bool is_generated = run.is_probe || options.wants_generated_messages() ||
                               run.session.max_time || ::isatty(STDIN_FILENO) == 1;
     run.from = options.shares_stdin() ? From::shared_input
                : is_generated         ? From::generator
@@ -201,7 +201,7 @@ void plan_load(LoadOptions& options) {
         throw UsageError("--threads needs generated messages (-c, --size, --rate or -m), "
                          "because a single thread reads standard input");
     run.threads = needs_one_thread ? 1 : std::min(run.threads, run.connections);
-    if (run.probe && !run.probe_interval) {
+    if (run.is_probe && !run.probe_interval) {
         run.length = std::exchange(run.session.max_time, std::nullopt);
         run.session.early_close = "closed before the end of the run";
     }

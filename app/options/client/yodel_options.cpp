@@ -35,7 +35,7 @@ void plan_run(YodelOptions& options) {
     run.fast = options.interval.has_value();
     run.window = std::nullopt;
     if (run.session.framing->takes_turns) run.window = 1;
-    run.from = is_replay ? recording : run.probe || is_generated ? generator : input;
+    run.from = is_replay ? recording : run.is_probe || is_generated ? generator : input;
     Reporter::Form& form = options.report.form;
     if (options.report.hex && !is_replay) form = Reporter::Form::hex;
     if (!is_generated) return;

@@ -27,7 +27,7 @@ std::string plan_of(const YodelOptions& options) {
     static const char* const forms[] = {"", ", hex", ", json", ", sequence"};
     static const std::map<Expect, const char*> expectations = {
         {Expect::echo, ", echo"}, {Expect::any, ", any"}, {Expect::none, ", none"}};
-    std::string text = run.probe ? "nothing" : sources[static_cast<int>(run.from)];
+    std::string text = run.is_probe ? "nothing" : sources[static_cast<int>(run.from)];
     text += ", " + std::string(run.session.framing->name);
     text += expectations.at(run.session.expect);
     if (run.window) text += ", window " + std::to_string(*run.window);

@@ -82,7 +82,7 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
     const Reporter::Options verbose{.verbose = true, .is_load = true};
     const Client counted{{.count = 2}, load, From::shared_input};
     const Client generated{two, load, From::generator};
-    const Client probe{{.probe = true}, {}, From::generator};
+    const Client probe{{.is_probe = true}, {}, From::generator};
     const char* const unread =
         "standard input was not read; yodel-load --messages - sends its lines";
     const char* const bad = "standard input, line 2: a backslash must be followed by ";
@@ -207,7 +207,7 @@ TEST_CASE("a load reports each second as an object, unless each message is repor
         {"not in JSON", {.run = run, .report = {.is_load = true}}, 0},
         {"no load", {.run = run, .report = {.form = Form::json}}, 0},
         {"connections without messages",
-         {.run = {.length = 3500ms, .probe = true},
+         {.run = {.length = 3500ms, .is_probe = true},
           .report = {.form = Form::json, .is_load = true}},
          3},
     };

@@ -428,11 +428,11 @@ TEST_CASE_METHOD(Fixture,
 }
 
 TEST_CASE("an early end does not wait for connections to open") {
-    for (const bool probe : {false, true}) {
+    for (const bool is_probe : {false, true}) {
         Fixture fixture;
         fixture.start({.session = {.framing = find_framing("smtp")},  // the server never greets
                        .connections = 3,
-                       .probe = probe});
+                       .is_probe = is_probe});
         test::turn_until(fixture.loop, [&] { return fixture.server.streams.size() == 3; });
         fixture.loop.settle();
         CHECK(counts(fixture.finish()).empty());
@@ -550,7 +550,7 @@ TEST_CASE_METHOD(Fixture, "a connection is not replaced while it awaits a reply"
 
 TEST_CASE_METHOD(Fixture, "a probe times its connections, and replaces them") {
     const RunResults& results =
-        run_to_end({.connections = 2, .lifetime = 10ms, .length = 45ms, .probe = true});
+        run_to_end({.connections = 2, .lifetime = 10ms, .length = 45ms, .is_probe = true});
     CHECK(results.is_probe);
     CHECK(counts(results) == "10 opened");
     CHECK(results.elapsed() == 40ms);

@@ -152,7 +152,7 @@ void RunClient::show_progress() {
     const RunProgress now = progress();
     std::string text = is_load() ? std::to_string(now.results.open) + " open, " : "";
     if (now.phase == RunProgress::Phase::warming_up) text += "warming up, ";
-    diagnostics().show_temporary(text + progress_text(now.results));
+    diagnostics().show_temporary(text + progress_text(now.results, outcome_.summary_parts));
     progress_timer_.start(progress_interval);
 }
 

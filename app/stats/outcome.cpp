@@ -213,8 +213,8 @@ std::string summary(const RunResults& results, const SummaryParts& parts) {
     return text + results.unverified_remark + connections_remark(results, parts);
 }
 
-std::string progress_text(const Results& results) {
-    std::string text = counts_text(results, {}) + datagrams_text(results);
+std::string progress_text(const Results& results, const SummaryParts& parts) {
+    std::string text = counts_text(results, parts) + datagrams_text(results);
     const TimesRow& row = main_times(results);
     const Histogram& times = results.*row.times;
     if (times.count() == 0) return text;

@@ -30,7 +30,7 @@ struct SummaryParts {
 // failed, 1.2k/s; connect p50/p99/max 0.04/0.1/0.2 ms" and the like.
 std::string summary(const RunResults& results, const SummaryParts& parts = {});
 // Returns "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms", for a run in progress.
-std::string progress_text(const Results& results);
+std::string progress_text(const Results& results, const SummaryParts& parts = {});
 // Returns the object that a load prints each second. Counts are totals so far, but `recent`
 // contains only the main times since the previous object.
 JsonObject interval_object(const Results& results, std::uint64_t second,

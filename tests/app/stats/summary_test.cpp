@@ -14,11 +14,11 @@ std::string text(const std::string& line) {
     const std::string words = colon == line.npos ? "" : line.substr(0, colon);
     const auto has = [&words](const char* word) { return words.find(word) != words.npos; };
     const RunResults results = test::counted(line.substr(colon == line.npos ? 0 : colon + 2));
-    if (has("progress")) return progress_text(results);
-    return summary(results, {.expects_any = has("any"),
+    const SummaryParts parts{.expects_any = has("any"),
                              .listens = has("listens"),
                              .is_load = has("load"),
-                             .is_verbose = has("-v")});
+                             .is_verbose = has("-v")};
+    return has("progress") ? progress_text(results, parts) : summary(results, parts);
 }
 
 // Returns the remarks after the counts and the times.
@@ -55,6 +55,7 @@ load: 443586 sent,443586 echoed,answered 2s => 443586 sent, 443586 echoed, 0 bad
 TEST_CASE("prints one time for one message, and percentiles from 20 on") {
     check_table(R"(2 sent,echo 2ms => 2 sent, 1 echoed, 0 bad, 0 lost; rtt 2.0 ms
 progress: 2 sent,echo 2ms => 2 sent, 1 echoed, 0 bad, 0 lost, p50 2.0 ms
+progress any: 2 sent,echo 2ms => 2 sent, 1 answered, 0 bad, 0 lost, p50 2.0 ms
 2 sent,echo 2ms,echo 1ms => 2 sent, 2 echoed, 0 bad, 0 lost; rtt min/max 1.0/2.0 ms
 20 sent,echo 2ms,18 echo 1ms => 20 sent, 19 echoed, 0 bad, 0 lost; rtt min/max 1.0/2.0 ms
 20 sent,echo 2ms,19 echo 1ms

@@ -74,6 +74,7 @@ void ScreenClient::show_recording() {
         show(event, shown.started + std::chrono::duration_cast<system_clock::duration>(after),
              event.reply.is_right ? Style::good : Style::dim);
     }
+    if (shown.has_samples) recorded_results_.round_trips = shown.round_trips;
     if (!shown.trouble.text.empty()) add_note(shown.trouble.text, Style::bad);
     if (options_.has_target) recent_round_trips_.clear();
 }

@@ -385,10 +385,14 @@ ui::Row ScreenClient::status_row(int width) const {
         parts.insert(parts.begin() + 1, {std::move(text), rank, style});
     };
     if (const auto& recording = options_.recording) {
-        const std::string file = recording->name.substr(recording->name.rfind('/') + 1);
-        const std::string text = "recording " + ui::printable(file) + ", " +
-                                 count_text(recorded_results_.sent, "message") +
-                                 local_time_text(", %Y-%m-%d %H:%M", recording->started);
+        const std::string file =
+            ui::printable(recording->name.substr(recording->name.rfind('/') + 1));
+        const std::uint64_t count = recorded_results_.sent;
+        const std::string text =
+            (recording->has_samples
+                 ? count_text(count, "sample") + " of " + file + ": the slowest and the bad"
+                 : "recording " + file + ", " + count_text(count, "message")) +
+            local_time_text(", %Y-%m-%d %H:%M", recording->started);
         if (session_.state() != State::idle) {
             put(Rank::detail, text, Style::status);
         } else {
@@ -514,7 +518,8 @@ Rows ScreenClient::connection_rows(int width) {
     if (const auto& recording = options_.recording) {
         page.add_title("Recording");
         page.add_fact("file", recording->name);
-        page.add_fact("messages", std::to_string(recorded_results_.sent));
+        page.add_fact(recording->has_samples ? "samples" : "messages",
+                      std::to_string(recorded_results_.sent));
         page.add_fact("began", date_text(recording->started));
         const std::string& trouble = recording->trouble.text;
         if (!trouble.empty()) page.add_fact("damage", trouble, Style::bad);

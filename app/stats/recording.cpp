@@ -104,9 +104,12 @@ struct RecordingParser {
     void parse_begin(const std::string& type, const JsonValue& object) {
         if (type == "recording") return parse_header(object);
         if (use.is_replay) refuse("this is not a recording (yodel --json prints one)");
-        has_ended = type == "end" && object.has("samples");
-        if (has_ended)
-            return parse_samples(object.get("samples", JsonValue::Kind::object, "an object"));
+        recording.has_samples = type == "end" && object.has("samples");
+        if (recording.has_samples) {
+            has_ended = true;
+            parse_samples(object.get("samples", JsonValue::Kind::object, "an object"));
+            return parse_round_trips(object);
+        }
         if (type != "interval" && type != "connection" && type != "message")
             refuse("this is neither a recording (yodel --json) nor a load with samples");
     }
@@ -169,6 +172,20 @@ struct RecordingParser {
                 events.emplace(event->message.sent_at, std::move(event));
             }
         for (auto& [sent, event] : events) add(std::move(event), true);
+    }
+
+    // If no round trip was timed, the end object contains neither member.
+    void parse_round_trips(const JsonValue& end) {
+        if (!end.has("histogram")) return;
+        const JsonValue& known = end.get("rtt_us", JsonValue::Kind::object, "an object");
+        for (JsonValue bucket :
+             end.get("histogram", JsonValue::Kind::array, "an array").items) {
+            if (bucket.items.size() != 2) refuse("a bucket is not a pair of numbers");
+            bucket.names = {"time", "count"};
+            const ev::Duration time = std::max(bucket.time("time"), known.time("min"));
+            recording.round_trips.record(std::min(time, known.time("max")),
+                                         bucket.count("count"));
+        }
     }
 
     void set_started(const std::string& text) {

@@ -4,6 +4,7 @@
 
 #include "app/protocol/event.hpp"
 #include "app/protocol/session.hpp"
+#include "app/stats/histogram.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/output.hpp"
 #include "ev/loop.hpp"
@@ -98,6 +99,8 @@ struct Recording {
     // and the end are notes. Samples of a load are instead sorted by their sending, and each is
     // directly followed by its fate.
     std::vector<StoredEvent> events = {};
+    bool has_samples = false;    // the events are the samples of a load
+    Histogram round_trips = {};  // all those of that load; otherwise empty
     // Set if reading failed. Names the line if a line was invalid. Later lines have no events.
     Trouble trouble = {};
 };

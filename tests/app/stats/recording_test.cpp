@@ -240,12 +240,22 @@ TEST_CASE("the samples of a load are shown one after another") {
     const std::string bad =
         R"({"type":"message","seq":9,"planned_us":1,"sent_us":3,)"
         R"("rtt_us":50,"fate":"late","connection":1,"sent":"a","received":"x"})";
-    const Read outcome = read("{\"type\":\"interval\"}\n{\"type\":\"end\",\"samples\":{"
-                              "\"started\":\"2026-11-23T18:00:00Z\",\"slowest\":[" +
-                                  slowest + "],\"bad\":[" + bad + "]}}\n",
-                              false, true);
+    const std::string samples = "{\"type\":\"interval\"}\n{\"type\":\"end\",\"samples\":{"
+                                "\"started\":\"2026-11-23T18:00:00Z\",\"slowest\":[" +
+                                slowest + "],\"bad\":[" + bad + "]}";
+    const Read outcome = read(samples + "}\n", false, true);
     CHECK(outcome.trouble.empty());
     CHECK(outcome.events == ">a@1 ~x@51 >b@2 <b@102");
+    // The round trips are those of the whole load.
+    const std::string times = R"(,"rtt_us":{"min":9.5,"max":100},"histogram":[[10.047,7],)";
+    Recording recording{.name = "f"};
+    parse_recording(recording, samples + times + "[100.351,2]]}", {});
+    CHECK(recording.has_samples);
+    CHECK(recording.round_trips.count() == 9);
+    CHECK(recording.round_trips.percentile(50) == 10047ns);
+    CHECK(recording.round_trips.max() == 100us);
+    CHECK(read(samples + times + "[3]]}", false).trouble ==
+          "f:2: a bucket is not a pair of numbers");
 }
 
 TEST_CASE("a recording may be a pipe, which is read to its end") {

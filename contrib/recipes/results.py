@@ -275,7 +275,7 @@ class Requirement:
             was = f"{'+' if measured >= 0 else ''}{was} ({changed})"
         late = find_figure("lateness_" + self.name)
         late = late[1](end) if late and not self.relative and value >= self.limit else 0
-        own = f", most of it yodel's own lateness ({shown(late)})" if late and late > value / 2 else ""
+        own = f", most of it yodel's own lateness ({significant(100 * late / value, 2)}%)" if late and value / 2 < late <= value else ""
         return {"clause": self.clause, "was": was, "holds": holds}, "" if holds else f"{required}was {was}{own}"
 
 

@@ -475,22 +475,26 @@ def replace_file(path, text):
 
 
 def junit(end, _, failed_messages):
-    required = end.get("required", [])
-    failed = [each for each in required if not each["holds"]]
-    cases = [("run", "run", "")]
-    if end["status"] > 1 or (end["status"] == 1 and not failed):
-        counts = ", ".join(f"{end[name]} {name}" for name in ("sent", "echoed", "bad", "lost"))
-        cases = [("run", "run", "\n".join([end["reason"], *(each["text"] for each in end["errors"]), counts]))]
-    reasons = ["was " + each["was"] if "was" in each else "but it was not measured" for each in required]
-    cases += [("require", each["clause"], "" if each["holds"] else f"required {each['clause']}, {was}") for each, was in zip(required, reasons)]
-    cases += [("message", f"message {each.get('seq', '')}", json.dumps(each)) for each in failed_messages if "replay" in end]
+    required, held = end.get("required", []), end.get("held", {})
+    counts = ", ".join(f"{end[name]} {name}" for name in ("sent", "echoed", "bad", "lost"))
+    found = faults(end, {re.split(" *[<>=]", each["clause"])[0] for each in required}) if end["status"] == 1 else ""
+    failed = end["status"] > 1 or found or (end["status"] == 1 and all(each["holds"] for each in required))
+    cases = [("run", "run", failed, "\n".join([found or end["reason"], *(each["text"] for each in end["errors"]), counts] if failed else [counts]))]
+    for each in required:
+        clause, rate = each["clause"], held.get(each["clause"])
+        was = "was " + each["was"] if "was" in each else "but it was not measured"
+        up_to = f"{clause} held up to {shown(rate, 'rate')}" if rate else ""
+        failure = f"{up_to}, then {was}" if up_to else f"required {clause}, {was}" + " in the first step of the climb" * (rate == 0)
+        cases.append(("require", clause, not each["holds"], up_to if each["holds"] else failure))
+    cases += [("message", f"message {each.get('seq', '')}", True, json.dumps(each)) for each in failed_messages if "replay" in end]
     text = ""
-    for kind, name, failure in cases:
+    for kind, name, has_failed, output in cases:
+        begin = f"failure message={saxutils.quoteattr(output.partition(chr(10))[0])}" if has_failed else "system-out"
         text += f'<testcase classname="yodel.{kind}" name={saxutils.quoteattr(name)} time="0">'
-        sentence = f"<failure message={saxutils.quoteattr(failure.partition(chr(10))[0])}>{saxutils.escape(failure)}</failure>"
-        text += (sentence if failure else "") + "</testcase>\n"
-    text = ('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n<testsuite name="yodel"'
-            f' timestamp="{end.get("began", "1970-01-01T00:00:00")[:19]}" tests="{len(cases)}" failures="{text.count("<failure")}"'
+        text += (f"<{begin}>{saxutils.escape(output)}</{begin.split()[0]}>" if output else "") + "</testcase>\n"
+    began = f' timestamp="{end["began"][:19]}"' if "began" in end else ""
+    text = (f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n<testsuite name="yodel"{began}'
+            f' tests="{len(cases)}" failures="{text.count("<failure")}"'
             f' errors="0" skipped="0" time="{end["duration_us"] / 1e6:.3f}">\n{text}</testsuite>\n</testsuites>\n')
     return re.sub("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)  # what XML cannot contain
 

@@ -42,6 +42,15 @@ Test cases follow the schema of JUnit, and agree with the status.
   tests=2 failures=0
   tests=2 failures=1
   tests=2 failures=2
+  $ grep -c timestamp report.xml
+  0
+  [1]
+  $ echo '{"type":"end","status":1,"reason":"","errors":[],"sent":9,"echoed":7,"bad":2,"lost":0,"duration_us":1,"required":[{"clause":"max<2s","was":"1s","holds":true},{"clause":"min<1s","was":"3s","holds":false}],"held":{"max<2s":300,"min<1s":200}}' | report
+  tests=3 failures=2
+  $ grep -o 'message="[^"]*"\|<system-out>.*' report.xml
+  message="2 bad"
+  <system-out>max&lt;2s held up to 300/s</system-out></testcase>
+  message="min&lt;1s held up to 200/s, then was 3s"
 
 The recipe names a line that no program wrote, and a missing end.
 

@@ -235,12 +235,12 @@ ev::Duration Results::jitter() const {
 
 bool Results::reached_planned_rate() const {
     if (!planned_rate) return true;
-    if (unsent > 0) return false;
     if (reached_rate >= *planned_rate) return true;
     if (reached_rate <= 0) return false;
     constexpr double tolerated_part = 0.05;
-    const double seconds = static_cast<double>(sent) / *planned_rate;
-    const double late_by = static_cast<double>(sent) / reached_rate - seconds;
+    const auto due = static_cast<double>(sent + unsent);
+    const double seconds = due / *planned_rate;
+    const double late_by = due / reached_rate - seconds;
     return late_by <= std::max(tolerated_part * seconds,
                                std::chrono::duration<double>(tolerated_lateness).count());
 }

@@ -145,9 +145,8 @@ struct Results {
     std::uint64_t achieved_count() const { return is_probe ? opened : echoed; }
     double rate() const;  // achieved_count() per second
     ev::Duration jitter() const;
-    // Returns true if no rate was planned, or if the client reached it: all due messages were
-    // sent, and the last was late by at most 5 % of the run, or by `tolerated_lateness` if that
-    // is longer.
+    // Returns true if no rate was planned, or if the client reached it: the last message was
+    // late by at most 5 % of the run, or by `tolerated_lateness` if that is longer.
     bool reached_planned_rate() const;
 
     void add(const Results& other);

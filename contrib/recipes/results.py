@@ -303,10 +303,10 @@ def several(end, prefix, *names):
 
 
 def reached(end):
-    """Returns true if the client sent all messages, the last of them at most 50 ms or 5 % of the run late."""
-    planned, rate = end.get("planned_rate", 0), end.get("reached_rate", 0)
-    late = end["sent"] / rate - end["sent"] / planned if rate and planned else math.inf  # seconds
-    return not planned or (not end["unsent"] and (rate >= planned or late <= max(0.05 * end["sent"] / planned, 0.05)))
+    """Returns true if the client sent the last message at most 50 ms or 5 % of the run late."""
+    planned, rate, due = end.get("planned_rate", 0), end.get("reached_rate", 0), end["sent"] + end["unsent"]
+    late = due / rate - due / planned if rate and planned else math.inf  # seconds
+    return not planned or rate >= planned or late <= max(0.05 * due / planned, 0.05)
 
 
 def summary(end):

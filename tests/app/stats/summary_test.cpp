@@ -91,7 +91,7 @@ TEST_CASE(
 100 sent,planned 1000,reached 671.1 =>
 100 sent,planned 1000,reached 662.3 => ; planned 1k/s, reached 662/s
 573655 sent,19426345 unsent,planned 10000000,reached 287000 => ; planned 10M/s, reached 287k/s
-10000 sent,1 unsent,planned 1000,reached 1000 => ; planned 1k/s, reached 1k/s
+10000 sent,1 unsent,planned 1000,reached 1000 =>
 10 unsent,planned 1000,reached 0 => ; planned 1k/s, reached 0/s
 )",
                 remarks);

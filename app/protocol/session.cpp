@@ -63,10 +63,10 @@ void Session::connect() {
     wake_by(loop_.now());
 }
 
-// Does not replace a known end. While waiting, that is the failure of the last attempt.
 void Session::disconnect(End end) {
     if (state() == State::idle || state() == State::closed) return;
-    end_with(end_ ? End(end_) : std::move(end), false);
+    if (!end) end = end_ ? end_ : End{Reason::aborted, By::us, "disconnected"};
+    end_with(std::move(end), false);
     wake_by(loop_.now());
 }
 
@@ -141,6 +141,7 @@ void Session::pause(bool pauses) {
 
 std::string Session::phase() const {
     if (dialer_) return dialer_->phase();
+    if (!stream_) return "waiting to retry";
     std::string text = "waiting for the greeting from ";
     if (dialogue_ || !stream_->handshake_done())
         text = options_->has_handshake()

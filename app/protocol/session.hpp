@@ -62,8 +62,9 @@ public:
     // Allowed in the states idle, closed and waiting. A waiting session retries now, and
     // restarts the retry count.
     void connect();
-    // Closes now, as Stream::close() does, and does not retry. Pending output is lost.
-    void disconnect(bufio::End end = {bufio::Reason::aborted, bufio::By::us, "disconnected"});
+    // Closes now, as Stream::close() does, and does not retry. Pending output is lost. Without
+    // an argument, a known end stays; while waiting, that is the failure of the last attempt.
+    void disconnect(bufio::End end = {});
     // Closes our side once each message is answered or lost. With `stays_open`, also waits
     // until the peer has closed its side. Otherwise, closes earlier if nothing is sent or
     // received for a short time, because some services answer only once our side is closed.
@@ -102,7 +103,7 @@ public:
         return is_connected() &&
                (!is_udp() || options_->listens() || stream_->bytes_read() > 0);
     }
-    std::string phase() const;                               // while connecting, in words
+    std::string phase() const;  // while connecting or waiting, in words
     ev::Time state_began_at() const { return entered_at_; }  // when state() began
     const bufio::End& end() const { return end_; }
     bool is_out_of_time() const {

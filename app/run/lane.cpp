@@ -106,9 +106,10 @@ public:
     ev::Timer lifetime_timer;                  // empty if lifetimes are unlimited
     const std::uint32_t number;                // from 1
     State reported_state = State::idle;
-    bool is_settled = false;  // it opened or closed, or it failed after another settled
-    bool has_opened = false;  // the current connection is or was open
-    bool is_worn = false;     // to be replaced, until the replacement is open or has failed
+    bool is_settled = false;      // it opened or closed, or it failed after another settled
+    bool has_opened = false;      // the current connection is or was open
+    bool is_worn = false;         // to be replaced, until the replacement is open or has failed
+    bool is_out_of_time = false;  // the run's time was up before the connection had settled
     bool has_overdue_reply = false;  // a reply is overdue, and none has arrived since
 
     Source& source() const { return own_source ? *own_source : *lane_.source_; }
@@ -268,7 +269,9 @@ private:
         if (now == State::open) on_opened();
         if (now == State::closed) source().closed();
         if (now != State::waiting && now != State::closed) return;
-        if (before != State::waiting) report_end();  // else reported when the wait began
+        // Unless the time was up, the end of a wait was reported when the wait began.
+        const bool was_waiting = before == State::waiting;
+        if (!was_waiting || is_out_of_time || session.is_out_of_time()) report_end(was_waiting);
         on_ended();
     }
 
@@ -287,20 +290,23 @@ private:
         settle();
     }
 
-    // Counts and reports the end of a connection or of an attempt to connect.
-    void report_end() {
+    // Counts and reports the end of a connection, of an attempt to connect, or of a wait for a
+    // retry.
+    void report_end(bool was_waiting) {
         bufio::End end = session.end();
         const int status = exit_status(end);
-        if (has_opened) --results_.open;
+        const bool was_open = has_opened && !was_waiting;
+        if (was_open) --results_.open;
         // All connections get the same sentence, which contains no counts.
         if (end.reason == Reason::closed_early && options_.connections > 1)
             end = {end.reason, end.by, session.options().early_close};
         if (status != 0 || end.reason == Reason::unclosed)
             results_.count_failure(end_text(end, session.options(), session.tls()), status,
-                                   has_opened);
-        const auto facts = has_opened ? session.tcp() : std::nullopt;
+                                   was_open || was_waiting);
+        const auto facts = was_open ? session.tcp() : std::nullopt;
         if (facts) results_.add_tcp(*facts);
-        if (lane_.hooks_.owner) lane_.hooks_.owner->lane_ended(number, session, has_opened);
+        if (lane_.hooks_.owner)
+            lane_.hooks_.owner->lane_ended(number, session, was_open || was_waiting);
     }
 
     // Allows or prevents a retry. Replaces a worn connection that is closed. In a repeated
@@ -673,16 +679,17 @@ bufio::End Lane::no_connection_end(const std::string& phase) const {
             duration_text(*options_.length) + " (--max-time): still " + phase};
 }
 
-// Cancels all attempts to connect. If the run's time is up, a connection that has neither
-// opened nor failed before counts as failed. The other cancelled attempts are not counted.
+// Cancels all attempts to connect. If the run's time is up, a connection that has not settled
+// has failed, even if it waits for a retry. The other cancelled attempts are not counted.
 void Lane::stop_connecting(bool is_time_up) {
     for (const auto& connection : connections_) {
         Session& session = connection->session;
-        if (session.state() != State::dialing && session.state() != State::handshaking)
-            continue;
-        if (is_time_up && !connection->is_settled) {
+        const State state = session.state();
+        const bool is_trying = state == State::dialing || state == State::handshaking;
+        if (is_time_up && !connection->is_settled && (is_trying || state == State::waiting)) {
+            connection->is_out_of_time = true;
             session.disconnect(no_connection_end(session.phase()));
-        } else {
+        } else if (is_trying) {
             session.disconnect();
             --results_.attempts;
         }

@@ -19,7 +19,14 @@ Nothing lasts for ever: connecting (-w), a connection without traffic, a run as 
   [28]
   $ echo a | yodel --quiet --idle-timeout 0 --max-time 0 127.0.0.1 $PORT
   a
-  $ yodel -m 50ms --quiet --retry forever --retry-delay 1ms 127.0.0.1 1 </dev/null 2>log
+  $ yodel -m 50ms --quiet --retry forever 127.0.0.1 1 </dev/null
+  yodel: cannot connect to 127.0.0.1:1: Connection refused
+  yodel: the run did not finish within 50ms (--max-time)
+  [28]
+  $ yodel-load -m 50ms --retry forever 127.0.0.1 1
+  yodel-load: cannot connect to 127.0.0.1:1: Connection refused
+  yodel-load: no connection within 50ms (--max-time): still waiting to retry
+  yodel-load: 0 sent, 0 echoed, 0 bad, 0 lost; 1 of 1 attempts to connect failed
   [28]
 
 The server has such a limit, too. Messages every 100 ms keep the connection for 600 ms; silence does not.

@@ -155,8 +155,8 @@ std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) 
     std::vector<Fact> facts{{1, results.is_probe ? "total" : "messages", count_parts(results)},
                             {4, "rate", rate_parts(progress, rates)},
                             {3, main_times(results).name, time_parts(results), "  "}};
-    if (!progress.required.empty()) facts.push_back({2, "required", {}});
-    for (const Requirement::Verdict& each : progress.required) {
+    if (!progress.verdicts.empty()) facts.push_back({2, "required", {}});
+    for (const Requirement::Verdict& each : progress.verdicts) {
         const bool holds = each.failure.empty();  // failed requirements are left out last
         const Glyph& sign = holds ? glyph::right : glyph::bad;
         facts.back().parts.push_back(

@@ -127,8 +127,8 @@ RunProgress RunClient::progress() {
         now.phase = RunProgress::Phase::running;
         now.elapsed = std::max(loop_.now() - *results.first_sent_at, ev::Duration::zero());
     }
-    if (run_.over()) now.phase = RunProgress::Phase::ending;
-    now.required = judge(results, options_.report.required);
+    if (run_.is_over()) now.phase = RunProgress::Phase::ending;
+    now.verdicts = judge(results, options_.report.required);
     if (is_complete_) {
         now.phase = RunProgress::Phase::ended;
         now.elapsed = std::chrono::round<std::chrono::seconds>(results.elapsed());
@@ -244,7 +244,7 @@ void RunClient::complete() {
 
 Outcome RunClient::outcome() {
     Outcome outcome = outcome_;
-    outcome.required = judge(run_.results(), options_.report.required);
+    outcome.verdicts = judge(run_.results(), options_.report.required);
     const Output& output = reporter_.output();
     if (output.error() != 0)
         outcome.troubles.push_back({output_failed, "standard output: " + output.error_text()});

@@ -46,7 +46,7 @@ struct RunProgress {
     std::optional<ev::Duration> until_start{};  // time until the requested start
     std::size_t descriptors = 0;                // approximate number in use
     std::size_t descriptor_limit = 0;           // 0 if there is none
-    std::vector<Requirement::Verdict> required = {};
+    std::vector<Requirement::Verdict> verdicts = {};
 };
 
 // Displays a run live, on a full-screen page. It asks its owner for the progress when it is

@@ -153,11 +153,11 @@ void add_facts(JsonObject& object, const RunResults& results) {
     }
 }
 
-void add_requirements(JsonObject& object, const std::vector<Requirement::Verdict>& required) {
+void add_requirements(JsonObject& object, const std::vector<Requirement::Verdict>& verdicts) {
     std::vector<std::string> clauses;
     JsonObject held;
     bool has_climbed = false;
-    for (const Requirement::Verdict& each : required) {
+    for (const Requirement::Verdict& each : verdicts) {
         JsonObject clause;
         clause.text("clause", each.clause);
         if (!each.measured.empty()) clause.text("was", each.measured);
@@ -165,7 +165,7 @@ void add_requirements(JsonObject& object, const std::vector<Requirement::Verdict
         has_climbed = has_climbed || each.held_rate;
         if (each.held_rate) held.decimal(each.clause, *each.held_rate);
     }
-    if (!required.empty()) object.array("required", clauses);
+    if (!verdicts.empty()) object.array("required", clauses);
     if (has_climbed) object.object("held", held);
 }
 
@@ -248,7 +248,7 @@ Trouble Outcome::decided() const {
     if (status <= reply_bad_or_lost && never_opened) status = results.failed_status;
     if (status > reply_bad_or_lost) return failure_with(status);
     if (!troubles.empty()) return troubles.front();
-    for (const Requirement::Verdict& each : required)
+    for (const Requirement::Verdict& each : verdicts)
         if (!each.failure.empty()) return {reply_bad_or_lost, each.failure};
     const std::string faults = faults_text();
     return faults.empty() ? failure_with(status) : Trouble{reply_bad_or_lost, faults};
@@ -278,7 +278,7 @@ std::string Outcome::faults_text() const {
 
 bool Outcome::tolerates(std::string_view figure) const {
     bool is_required = false;
-    for (const Requirement::Verdict& each : required) {
+    for (const Requirement::Verdict& each : verdicts) {
         if (each.figure != figure) continue;
         if (!each.failure.empty()) return false;
         is_required = true;
@@ -313,7 +313,7 @@ std::vector<std::string> Outcome::lines() const {
     for (const Trouble& trouble : troubles) lines.push_back(trouble.text);
     std::vector<std::string> held;
     std::vector<std::string> unmet;
-    for (const Requirement::Verdict& each : required) {
+    for (const Requirement::Verdict& each : verdicts) {
         if (!each.failure.empty())
             unmet.push_back(each.failure);
         else if (summary_parts.has_summary && each.held_rate)
@@ -360,7 +360,7 @@ JsonObject Outcome::json() const {
     add_times(connections, results, true);
     object.object("connections", connections);
     add_facts(object, results);
-    add_requirements(object, required);
+    add_requirements(object, verdicts);
     if (results.samples) object.object("samples", results.samples->json());
     return object;
 }

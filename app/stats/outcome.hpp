@@ -38,7 +38,7 @@ JsonObject interval_object(const Results& results, std::uint64_t second,
 
 struct Outcome {
     const RunResults& results;
-    std::vector<Requirement::Verdict> required = {};
+    std::vector<Requirement::Verdict> verdicts = {};
     // Errors of standard input or output, or of a file. See decided() for the exit status.
     std::vector<Trouble> troubles = {};
     int signo = 0;  // the signal that ended the program; 0 if none did

@@ -67,7 +67,7 @@ struct SomeRun {
     }
     void climb() { options.pace = Pace::per_second(1000).climbing_to(20'000, 2min); }
     void require() {
-        progress.required = {{"p99<5ms", "p99", "3.0ms", ""},
+        progress.verdicts = {{"p99<5ms", "p99", "3.0ms", ""},
                              {"lost=0", "lost", "2", "required lost=0, was 2"},
                              {"lateness<1s", "lateness", "", ""}};
     }

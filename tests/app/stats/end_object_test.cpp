@@ -37,13 +37,13 @@ TEST_CASE("writes every figure of the run") {
           R"("connections":{"attempts":0,"opened":0,"failed":0},"errors":[]})");
     const RunResults none;
     const Outcome judged{.results = none,
-                         .required = judge(none, parse_requirements("sent=0,sent>0,p50<1s"))};
+                         .verdicts = judge(none, parse_requirements("sent=0,sent>0,p50<1s"))};
     CHECK(judged.json().str().ends_with(
         R"(,"required":[{"clause":"sent=0","was":"0","holds":true},)"
         R"({"clause":"sent>0","was":"0","holds":false},{"clause":"p50<1s","holds":false}]})"));
     const Outcome climbed{
         .results = none,
-        .required = {
+        .verdicts = {
             {.clause = "a", .figure = {}, .measured = "1", .failure = {}, .held_rate = 5},
             {.clause = "b",
              .figure = {},

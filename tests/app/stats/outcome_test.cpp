@@ -17,7 +17,7 @@ std::vector<Requirement::Verdict> judged(const RunResults& results,
 
 int status_of(const RunResults& results, const std::string& requirements = "") {
     if (requirements.empty()) return Outcome{.results = results}.status();
-    return Outcome{.results = results, .required = judged(results, requirements)}.status();
+    return Outcome{.results = results, .verdicts = judged(results, requirements)}.status();
 }
 
 Lines lines(const RunResults& results, const SummaryParts& parts = {}) {
@@ -93,7 +93,7 @@ TEST_CASE("prefers the most specific status, and its reason") {
     decides(0, "the server did not close");
     results.bad = 2;
     decides(1, "2 bad");
-    outcome.required = judged(results, "sent>10");
+    outcome.verdicts = judged(results, "sent>10");
     decides(1, "required sent>10, was 1");
     outcome.troubles.push_back({23, "cannot write"});
     decides(23, "cannot write");
@@ -120,7 +120,7 @@ TEST_CASE("prints the last sentences in a fixed order") {
     results.count_failure("connection refused", 7, false, 2);
     results.record_end(7, false);
     Outcome outcome{.results = results,
-                    .required = judged(results, "sent>10"),
+                    .verdicts = judged(results, "sent>10"),
                     .troubles = {{23, "cannot write"}}};
     Lines all{"reply 2 differs",
               "no reply to message 3 within 5s (2 times)",
@@ -144,7 +144,7 @@ TEST_CASE("prints a sentence for a failed run, even without a summary") {
         results.unsent_sentence = "not sent";
         if (results.echoed > 0) results.count_failure("the server did not close", 0, true);
         return Outcome{
-            .results = results, .required = judged(results, required), .summary_parts = quiet}
+            .results = results, .verdicts = judged(results, required), .summary_parts = quiet}
             .lines();
     };
     CHECK(quiet_lines("2 sent,2 echoed", "sent=2").empty());

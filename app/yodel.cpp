@@ -94,7 +94,7 @@ void prepare_listening_in_pipe(YodelOptions& options) {
         if (session.endpoint.is_udp) session.answer_time = session.close_timeout;
         session.close_timeout = ev::Duration::max() / 4;
     }
-    if (!options.report.quiet) print_error(session.listening_text());
+    if (!options.report.is_quiet) print_error(session.listening_text());
 }
 
 int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
@@ -102,10 +102,10 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
     session.may_retry_after_answers = options.line.has("retry");
     if (!options.line.has("retry")) session.retries = Session::forever;
     ScreenClient::Options screen{.session = session,
-                                 .has_escapes = options.run.escapes,
-                                 .is_hex = options.report.hex,
+                                 .has_escapes = options.run.has_escapes,
+                                 .is_hex = options.report.is_hex,
                                  .log = options.report.log,
-                                 .is_quiet = options.report.quiet,
+                                 .is_quiet = options.report.is_quiet,
                                  .recording = options.run.recording,
                                  .has_target = options.connects()};
     if (options.uses_tls()) screen.key_log = options.tls.key_log_file;
@@ -117,7 +117,7 @@ int run_in_pipe(ev::Loop& loop, YodelOptions& options, int& signo) {
     if (options.run.from != RunOptions::From::input) minimize_timer_slack();
     if (options.run.session.listens()) prepare_listening_in_pipe(options);
     const std::string sandbox = give_up_rights(options, false);
-    if (options.report.verbose) print_error("sandbox: " + sandbox);
+    if (options.report.is_verbose) print_error("sandbox: " + sandbox);
     return run_client<RunClient>(loop, options, signo);
 }
 
@@ -147,7 +147,7 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     if (!options.line.has("connect-timeout")) session.connect_timeout = std::chrono::seconds(4);
     give_up_rights(options, false);
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
-    const bool is_shown = ::isatty(STDERR_FILENO) == 1 && !options.report.quiet;
+    const bool is_shown = ::isatty(STDERR_FILENO) == 1 && !options.report.is_quiet;
     Output output(loop, STDOUT_FILENO, [] {});
     const ev::Time begun_at = loop.read_clock();
     const auto show_check = [&](std::size_t number, std::size_t count) {
@@ -160,7 +160,7 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
         output.write(lines);
     };
     const Trouble trouble = examine(loop, {session, options.prints_json(),
-                                           options.report.verbose, print_lines, show_check});
+                                           options.report.is_verbose, print_lines, show_check});
     diagnostics().clear_temporary();
     ev::Timer deadline_timer(loop, [&] { loop.stop(); });
     if (session.max_time) deadline_timer.start_at(begun_at + *session.max_time);

@@ -45,7 +45,7 @@ int run(ev::Loop& loop, LoadOptions options, int& signo) {
     const std::string sandbox = options.line.has("no-sandbox")
                                     ? "none: --no-sandbox"
                                     : enter_sandbox(rules_to_connect(session.endpoint));
-    if (options.report.verbose) print_error("sandbox: " + sandbox);
+    if (options.report.is_verbose) print_error("sandbox: " + sandbox);
     return run_client<RunClient>(loop, options, signo);
 }
 

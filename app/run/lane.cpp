@@ -113,7 +113,7 @@ public:
     bool has_overdue_reply = false;  // a reply is overdue, and none has arrived since
 
     Source& source() const { return own_source ? *own_source : *lane_.source_; }
-    bool is_source_over() const { return lane_.left_count_ == 0 || source().over(); }
+    bool is_source_over() const { return lane_.left_count_ == 0 || source().is_over(); }
     // Returns true if our sending side must be closed as soon as the source ends, even if
     // replies are outstanding, because some services reply only after EOF.
     bool closes_with_source() const {
@@ -141,7 +141,7 @@ public:
 
     void advance() {
         if (lane_.stage_ < Stage::sending) return;
-        while (!lane_.over() && !options_.pace && lane_.left_count_ > 0 && accepts_more() &&
+        while (!lane_.is_over() && !options_.pace && lane_.left_count_ > 0 && accepts_more() &&
                window_has_space()) {
             const std::optional<Outgoing> message = source().next();
             if (!message || !send(*message)) break;
@@ -214,7 +214,7 @@ public:
     }
 
     void finish_if_done() {
-        if (!lane_.over() && !is_worn && !is_work_done()) return;
+        if (!lane_.is_over() && !is_worn && !is_work_done()) return;
         if (session.in_flight() > 0 && !closes_with_source()) return;
         session.finish();
     }
@@ -232,7 +232,7 @@ private:
     std::unique_ptr<Source> make_source() {
         const auto changed = [this] { source_changed(); };
         if (options_.from == From::recording)
-            return std::make_unique<Replay>(lane_.loop_, options_.recording, options_.fast,
+            return std::make_unique<Replay>(lane_.loop_, options_.recording, options_.is_fast,
                                             session, changed, [this](std::string_view payload) {
                                                 report(received_event(Fate::missing, payload));
                                             });
@@ -263,7 +263,7 @@ private:
         const State now = reported_state;
         if (now != State::open && lifetime_timer) lifetime_timer.cancel();
         // A due message may wait for a connection. The loop sends it after this call.
-        if (lane_.schedule_ && !lane_.over() && !lane_.step_timer_.pending())
+        if (lane_.schedule_ && !lane_.is_over() && !lane_.step_timer_.pending())
             lane_.step_timer_.start(ev::Duration::zero());
         if (now == State::dialing) begin_attempt();  // a retry
         if (now == State::open) on_opened();
@@ -317,17 +317,17 @@ private:
             if (lane_.settled_count_ > 0) settle();
             const bool is_done =
                 is_work_done() && !closes_with_source() && session.in_flight() == 0;
-            if (lane_.over() || is_done) session.disconnect();
+            if (lane_.is_over() || is_done) session.disconnect();
             return;
         }
         --lane_.live_count_;
         lane_.count_trouble(own_source.get());
         const int status = exit_status(session.end());
         results_.record_end(status, has_opened);
-        is_worn = is_worn && has_opened && status == 0 && !lane_.over() && !is_source_over();
+        is_worn = is_worn && has_opened && status == 0 && !lane_.is_over() && !is_source_over();
         settle();
         if (is_worn) return connect();
-        if (options_.probe_interval && !lane_.over() && results_.attempts != options_.count)
+        if (options_.probe_interval && !lane_.is_over() && results_.attempts != options_.count)
             lane_.open_timer_.start_at(std::max(
                 lane_.open_timer_.deadline() + *options_.probe_interval, lane_.loop_.now()));
         lane_.end_if_done();
@@ -444,7 +444,7 @@ Lane::~Lane() = default;
 // --- Connecting.
 
 void Lane::connect(const std::shared_ptr<Session::Options>& options) {
-    if (over()) return;
+    if (is_over()) return;
     if (options_.from == From::recording)  // replayed on a single connection
         options->expects_unsolicited = [this](std::string_view payload) {
             return connections_.front()->source().expects(payload);
@@ -456,7 +456,7 @@ void Lane::connect(const std::shared_ptr<Session::Options>& options) {
 }
 
 void Lane::fail(const bufio::End& end) {
-    if (over()) return;
+    if (is_over()) return;
     results_.attempts += share_.own_connection_count();
     results_.count_failure(end_text(end, options_.session, nullptr), exit_status(end), false,
                            share_.own_connection_count());
@@ -514,7 +514,7 @@ void Lane::count_trouble(const Source* source) {
 // Ends the lane once all connections are closed, and no other will be opened.
 void Lane::end_if_done() {
     if (stage_ == Stage::ended || live_count_ > 0 || open_timer_.pending()) return;
-    if (!over()) {
+    if (!is_over()) {
         count_unsent({});
         return finish_all();
     }
@@ -571,7 +571,7 @@ void Lane::begin() {
 }
 
 void Lane::sources_changed() {
-    if (schedule_ && !over()) return send_due();
+    if (schedule_ && !is_over()) return send_due();
     for (const auto& connection : connections_)
         if (connection->is_open()) connection->advance();
 }
@@ -595,7 +595,7 @@ void Lane::send_due() {
                         [](const auto& each) { return each->is_worn; }))
             return;
         std::optional<Outgoing> next = source_->next();
-        if (!next) return source_->over() ? finish_all() : step_timer_.cancel();
+        if (!next) return source_->is_over() ? finish_all() : step_timer_.cancel();
         schedule_->pass(loop_.now());
         next->planned_at = *planned_at;
         last_planned_place_ = place_after(skipped);
@@ -605,7 +605,7 @@ void Lane::send_due() {
         else
             connection.leave_unsent(*next);
     }
-    if (!schedule_->over()) return step_timer_.start_at(schedule_->next_at());
+    if (!schedule_->is_over()) return step_timer_.start_at(schedule_->next_at());
     if (!is_warming_up()) return finish_all();
     step_timer_.start_at(schedule_->begins_at() + *options_.warm_up);
     schedule_.reset();
@@ -623,7 +623,7 @@ void Lane::count_unsent(ev::Duration tolerance) {
 
 // When the user ends the run, messages that have only just become due do not count as unsent.
 void Lane::finish() {
-    if (!over()) count_unsent(tolerated_lateness);
+    if (!is_over()) count_unsent(tolerated_lateness);
     stop_connecting(false);
     finish_all();
 }
@@ -632,11 +632,11 @@ void Lane::finish() {
 // Stage::closing. With a schedule, sets this lane's share of the planned and reached rates.
 void Lane::finish_all(Stage next) {
     if (stage_ == Stage::ended) return;  // step() will report it
-    if (!over()) {
+    if (!is_over()) {
         count_trouble(source_.get());
         if (source_) source_->stop();
     }
-    if (!over() && schedule_ && !is_warming_up()) {
+    if (!is_over() && schedule_ && !is_warming_up()) {
         const double share = static_cast<double>(share_.own_connection_count()) /
                              static_cast<double>(options_.connections);
         const ev::Duration end = options_.length.value_or(ev::Duration::max());

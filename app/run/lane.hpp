@@ -50,16 +50,16 @@ struct RunOptions {
     bool churns() const { return churn > 0 || lifetime; }
     From from = From::generator;
     OwnMessages messages = {};     // sent over and over; null unless --messages names a file
-    bool escapes = false;          // replace escapes such as \n and \xNN in the input
+    bool has_escapes = false;      // replace escapes such as \n and \xNN in the input
     ev::Duration greeting_wait{};  // see Lines::Options
     std::shared_ptr<const Recording> recording = {};  // must have no trouble if replayed
-    bool fast = false;                                // see Replay
+    bool is_fast = false;                             // see Replay
     // Returns true if the connections of a thread send messages of one source. Otherwise
     // `pace`, `seed`, `warm_up` and, except in a repeated probe, `count` must not be set.
     bool shares_source() const { return from <= From::shared_input && !is_probe; }
     bool generates() const { return from == From::generator && !messages && !is_probe; }
     LineReader::Options line_options() const {
-        LineReader::Options lines{session.framing, session.max_frame, escapes};
+        LineReader::Options lines{session.framing, session.max_frame, has_escapes};
         if (from == From::shared_input) lines.messages_file = "-";
         return lines;
     }
@@ -97,9 +97,9 @@ public:
     // are valid until the call returns.
     class Owner {
     public:
-        virtual void lane_opened(std::size_t connection, const Session& session) = 0;
+        virtual void lane_opened(std::size_t connection_number, const Session& session) = 0;
         // The connection is closed or waits for a retry.
-        virtual void lane_ended(std::size_t connection, const Session& session,
+        virtual void lane_ended(std::size_t connection_number, const Session& session,
                                 bool was_open) = 0;
         virtual void lane_event(const Event& event) = 0;
 
@@ -136,7 +136,7 @@ public:
     // See Session.
     void void_round_trips();
 
-    bool over() const { return stage_ >= Stage::waiting; }  // sending has ended
+    bool is_over() const { return stage_ >= Stage::waiting; }  // sending has ended
     const RunResults& results() const { return results_; }
 
 private:

@@ -92,7 +92,7 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run)
       output_(loop, STDOUT_FILENO, [] {}),
       started_at_(loop.now()) {
     if (!options_.log.empty()) journal_.emplace(options_.log, run.session, 1, started_at_);
-    if (prints_recording(options_, run) && !options_.quiet)
+    if (prints_recording(options_, run) && !options_.is_quiet)
         output_.append_line(
             recording_object(run.session, 1, run.connections, std::chrono::system_clock::now())
                 .str());
@@ -100,20 +100,22 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run)
 
 // --- Connections.
 
-void Reporter::lane_opened(std::size_t connection, const Session& session) {
+void Reporter::lane_opened(std::size_t connection_number, const Session& session) {
     const std::string text = connection_text(session);
     if (journal_) journal_->add_event({.reply = {.payload = text}});
     if (journal_) journal_->add_connection(session);
     report_attempt("connected to " + session.address().text() + ", " + phases_text(session));
-    if (prints_json() && reports_messages() && !options_.quiet)
+    if (prints_json() && reports_messages() && !options_.is_quiet)
         output_.append_line(
-            connection_object(session, is_load() ? connection : attempt_count_).str());
-    if (options_.verbose || (is_probe() && !options_.quiet)) print_remark(connection, text);
+            connection_object(session, is_load() ? connection_number : attempt_count_).str());
+    if (options_.is_verbose || (is_probe() && !options_.is_quiet))
+        print_remark(connection_number, text);
     for (const std::string& each : session.opening_notes())
-        if (options_.verbose) print_remark(connection, each);
+        if (options_.is_verbose) print_remark(connection_number, each);
 }
 
-void Reporter::lane_ended(std::size_t connection, const Session& session, bool was_open) {
+void Reporter::lane_ended(std::size_t connection_number, const Session& session,
+                          bool was_open) {
     const bool is_retrying = session.state() == Session::State::waiting;
     const bufio::Reason reason = session.end().reason;
     const bool is_refused =
@@ -124,8 +126,8 @@ void Reporter::lane_ended(std::size_t connection, const Session& session, bool w
     if (is_retrying)
         text += "; retry in " + duration_text(session.retry_at() - session.state_began_at());
     if (journal_) journal_->add_event({.reply = {.payload = text}});
-    const bool is_shown = is_load() ? options_.verbose : is_retrying && !options_.quiet;
-    if (is_shown || (options_.verbose && is_retrying)) print_remark(connection, text);
+    const bool is_shown = is_load() ? options_.is_verbose : is_retrying && !options_.is_quiet;
+    if (is_shown || (options_.is_verbose && is_retrying)) print_remark(connection_number, text);
 }
 
 // In a repeated probe, counts a new attempt, and prints its result as ping prints a reply.
@@ -136,11 +138,11 @@ void Reporter::report_attempt(const std::string& text, bool is_new) {
         output_.append_line("seq " + std::to_string(attempt_count_) + ": " + text);
 }
 
-void Reporter::print_remark(std::size_t connection, const std::string& text) {
+void Reporter::print_remark(std::size_t connection_number, const std::string& text) {
     if (remark_count_ > max_remarks || !options_.has_remarks) return;
     if (is_load()) ++remark_count_;
     const std::string prefix =
-        is_load() ? "connection " + std::to_string(connection) + ": " : "";
+        is_load() ? "connection " + std::to_string(connection_number) + ": " : "";
     print_error(remark_count_ <= max_remarks ? prefix + text
                                              : "only the first " + std::to_string(max_remarks) +
                                                    " lines about connections are printed");
@@ -189,7 +191,7 @@ void Reporter::flush() {
 // --- The forms.
 
 void Reporter::add_object(const Event& event) {
-    if (!prints_json() || !reports_messages() || options_.quiet) return;
+    if (!prints_json() || !reports_messages() || options_.is_quiet) return;
     const EventForm form{.max_payload = prints_recording(options_, run_) ? whole_payload : 0,
                          .has_connection = is_load()};
     output_.append_line(yodel::json(event, started_at_, form).str());
@@ -268,8 +270,8 @@ std::string Reporter::difference_text(const Event& event) const {
     return text + rows("now", reply.payload, at);
 }
 
-// Returns rows that show the payload around the difference, as a hex dump with `hex`. If they
-// do not show the whole payload, the label contains its size.
+// Returns rows that show the payload around the difference, as a hex dump with `is_hex`. If
+// they do not show the whole payload, the label contains its size.
 std::string Reporter::rows(const char* name, std::string_view payload,
                            std::size_t difference) const {
     const std::size_t before = std::max(difference, part_size_before) - part_size_before;
@@ -280,7 +282,7 @@ std::string Reporter::rows(const char* name, std::string_view payload,
     if (end - begin < payload.size())
         head += " (bytes " + std::to_string(begin) + " to " + std::to_string(end) + " of " +
                 std::to_string(payload.size()) + ")";
-    if (!options_.hex)
+    if (!options_.is_hex)
         return head + " " + ui::printable(payload.substr(begin, end - begin)) + "\n";
     return head + "\n" + hex_lines("    ", payload, begin, end);
 }

@@ -30,11 +30,11 @@ public:
     enum class Form { payload, hex, json, sequence };
     struct Options {
         Form form = Form::payload;
-        bool hex = false;      // print a replay's differences as hex dumps
-        bool quiet = false;    // print only errors, and replies, an end object or a summary
-        bool verbose = false;  // also report connections
+        bool is_hex = false;      // print a replay's differences as hex dumps
+        bool is_quiet = false;    // print only errors, and replies, an end object or a summary
+        bool is_verbose = false;  // also report connections
         // Report totals instead of connections and generated messages, number the connections,
-        // and print replies only with `verbose`.
+        // and print replies only with `is_verbose`.
         bool is_load = false;
         bool has_remarks = true;  // print remarks about connections; set by RunClient
         JournalFile log = {};
@@ -45,8 +45,9 @@ public:
     // be opened.
     Reporter(ev::Loop& loop, Options options, const RunOptions& run);
 
-    void lane_opened(std::size_t connection, const Session& session) override;
-    void lane_ended(std::size_t connection, const Session& session, bool was_open) override;
+    void lane_opened(std::size_t connection_number, const Session& session) override;
+    void lane_ended(std::size_t connection_number, const Session& session,
+                    bool was_open) override;
     void lane_event(const Event& event) override;
 
     // Writes what was queued. Call it after each turn of the loop.
@@ -60,12 +61,12 @@ public:
     void add_end(const std::string& object);
     // Returns true if each message is reported, not only counted.
     bool reports_messages() const { return !is_load() || run_.from == RunOptions::From::input; }
-    // A load prints replies only with `verbose`.
+    // A load prints replies only with `is_verbose`.
     bool prints_replies() const {
         const bool prints_payloads =
             options_.form == Form::payload || options_.form == Form::hex;
         return reports_messages() && prints_payloads && !is_replay() &&
-               (!is_load() || options_.verbose);
+               (!is_load() || options_.is_verbose);
     }
     // Returns true if an open connection is the result: in a single probe, not in a load.
     bool is_probe() const { return run_.is_probe && !run_.probe_interval && !is_load(); }
@@ -76,7 +77,7 @@ public:
 private:
     bool prints_json() const { return options_.form == Form::json; }
     bool prints_sequence() const {
-        return reports_messages() && options_.form == Form::sequence && !options_.quiet;
+        return reports_messages() && options_.form == Form::sequence && !options_.is_quiet;
     }
     bool is_replay() const { return run_.session.expect == Expect::given; }
     bool is_unframed() const { return !run_.session.framing->has_frames(); }
@@ -88,7 +89,7 @@ private:
     std::string difference_text(const Event& event) const;
     std::string rows(const char* name, std::string_view payload, std::size_t difference) const;
     void report_attempt(const std::string& text, bool is_new = true);
-    void print_remark(std::size_t connection, const std::string& text);
+    void print_remark(std::size_t connection_number, const std::string& text);
 
     const Options options_;
     const RunOptions& run_;

@@ -79,7 +79,7 @@ void Run::look_up() {
 }
 
 void Run::looked_up(const bufio::LookupResult& result) {
-    if (ended()) return;
+    if (has_ended()) return;
     auto options = std::make_shared<Session::Options>(options_.session);
     bufio::Endpoint& endpoint = options->endpoint;
     if (result.addresses.empty())

@@ -36,8 +36,8 @@ public:
     void close() { lanes_.post_to_each(&Lane::close); }
     void void_round_trips() { lanes_.post_to_each(&Lane::void_round_trips); }
 
-    bool over() const { return lanes_.first().over(); }  // the first lane has stopped sending
-    bool ended() const { return running_count_ == 0; }   // all connections are closed
+    bool is_over() const { return lanes_.first().is_over(); }  // the first lane sends no more
+    bool has_ended() const { return running_count_ == 0; }     // all connections are closed
     // With several threads, until the end of the run, the results lag by about a tenth
     // of a second, and contain neither the steps of a climb nor the samples.
     const RunResults& results() const { return sum_ ? *sum_ : lanes_.first().results(); }

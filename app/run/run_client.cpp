@@ -44,7 +44,7 @@ RunClient::RunClient(ev::Loop& loop, Options options)
       options_(completed(std::move(options))),
       reporter_(loop, options_.report, options_.run),
       run_(loop, options_.run,
-           reporter_.reports_messages() || options_.report.verbose ? &reporter_ : nullptr),
+           reporter_.reports_messages() || options_.report.is_verbose ? &reporter_ : nullptr),
       outcome_{.results = run_.results()} {
     const Reporter::Options& report = options_.report;
     const bool is_json = report.form == Reporter::Form::json;
@@ -55,14 +55,14 @@ RunClient::RunClient(ev::Loop& loop, Options options)
     outcome_.summary_parts = {.expects_any = session.expect == Expect::any,
                               .listens = session.listens(),
                               .is_load = is_load(),
-                              .is_verbose = report.verbose,
+                              .is_verbose = report.is_verbose,
                               .has_summary =
-                                  !reporter_.is_probe() && (!report.quiet || is_summarized)};
+                                  !reporter_.is_probe() && (!report.is_quiet || is_summarized)};
     if (!has_shared_source && session.max_time) {
         limit_timer_ = ev::Timer(loop, [] {});  // checked by turn_ended()
         limit_timer_.start(*session.max_time - session.time_spent);
     }
-    if (is_load() && !reporter_.reports_messages() && is_json && !report.quiet) {
+    if (is_load() && !reporter_.reports_messages() && is_json && !report.is_quiet) {
         interval_timer_ = ev::Timer(loop, [this] { print_interval(); });
         interval_timer_.start(object_interval);
     }
@@ -102,7 +102,7 @@ RunClient::Options RunClient::completed(Options options) const {
         // Many lines can be sent together and their echoes copied unchanged if nothing depends
         // on a single echo.
         session.may_coalesce = run.connections == 1 && session.framing->delimiter == "\n" &&
-                               !run.window && !run.escapes &&
+                               !run.window && !run.has_escapes &&
                                session.max_frame >= default_window_bytes &&
                                options.report.form == Reporter::Form::payload &&
                                options.report.log.empty() && ::isatty(STDOUT_FILENO) == 0;
@@ -200,7 +200,7 @@ void RunClient::turn_ended() {
         printed.is_problem_printed = true;
         print_error(results.reply_problem_sentence);
     }
-    if (run.length && run_.over() && !limit_timer_) {
+    if (run.length && run_.is_over() && !limit_timer_) {
         limit_timer_ = ev::Timer(loop_, [] {});
         limit_timer_.start(time_after_sending());
     }
@@ -211,7 +211,7 @@ void RunClient::turn_ended() {
         output.pending() > (is_paused_ ? input_high_water / 4 : input_high_water);
     if (must_pause != is_paused_) run_.pause(must_pause);
     is_paused_ = must_pause;
-    if (run_.ended() && !is_complete_) complete();
+    if (run_.has_ended() && !is_complete_) complete();
     if (page_) page_->turn_ended();
     if (is_complete_ && !page_ && (outcome_.signo != 0 || output.is_done() || is_out_of_time))
         loop_.stop();
@@ -255,7 +255,7 @@ int RunClient::report() {
     page_.reset();
     const RunOptions& run = options_.run;
     const auto& certificate = reporter_.refused_certificate();
-    if (options_.report.verbose && certificate)
+    if (options_.report.is_verbose && certificate)
         print_error("the certificate: " + certificate->subject + ", issued by " +
                     certificate->issuer + ", valid until " + certificate->not_after + ", " +
                     certificate->pin);
@@ -269,7 +269,7 @@ int RunClient::report() {
                                    " (--max-time, -W and -q)"
                              : duration_text(*run.session.max_time) + " (--max-time)")});
     outcome.print();
-    if (run.generates() && !options_.report.quiet && has_unread_input())
+    if (run.generates() && !options_.report.is_quiet && has_unread_input())
         print_error(
             "standard input was not read; yodel-load --messages - sends its lines instead "
             "of generated messages");

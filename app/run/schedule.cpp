@@ -15,7 +15,7 @@ std::uint64_t share_of(std::uint64_t end, const Share& share) {
 }  // namespace
 
 std::optional<ev::Time> Schedule::due(ev::Time now) const {
-    return over() || next_at() > now ? std::nullopt : std::optional(next_at());
+    return is_over() || next_at() > now ? std::nullopt : std::optional(next_at());
 }
 
 void Schedule::pass(ev::Time now) {
@@ -43,7 +43,7 @@ std::optional<double> Schedule::reached_share() const {
            (passed_after_ - first_offset_);
 }
 
-bool Schedule::over() const {
+bool Schedule::is_over() const {
     return !planned_until(next_number_, next_offset_, ev::Duration::max());
 }
 

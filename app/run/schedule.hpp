@@ -87,7 +87,7 @@ public:
     // Returns the number of due messages that were not passed. With random gaps, the number
     // beyond a million is an estimate.
     std::uint64_t overdue(ev::Time now) const;
-    bool over() const;  // no message is left
+    bool is_over() const;  // no message is left
     ev::Time begins_at() const { return begins_at_; }
     // Returns when the next message is due. If none is left, returns when it would be due.
     ev::Time next_at() const { return begins_at_ + next_offset_; }

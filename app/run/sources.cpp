@@ -53,7 +53,7 @@ std::optional<Outgoing> LineReader::next() {
     // The framing adds a CR to the LF. The input may already contain it.
     if (options_.framing->delimiter == "\r\n" && !is_unterminated && payload.ends_with('\r'))
         payload.remove_suffix(1);
-    if (options_.escapes) {
+    if (options_.has_escapes) {
         std::optional<std::string> plain = unescaped(payload);
         if (!plain) return refuse(std::string(escapes_expected) + " (--escapes)");
         unescaped_ = std::move(*plain);
@@ -84,7 +84,7 @@ void LineReader::pop(const Outgoing& message) {
 
 Trouble LineReader::trouble() const {
     const std::optional<std::string>& file = options_.messages_file;
-    if (!file || !trouble_.text.empty() || !over() || line_number_ > 1) return trouble_;
+    if (!file || !trouble_.text.empty() || !is_over() || line_number_ > 1) return trouble_;
     const std::string name = *file == "-" ? "standard input" : "--messages: " + *file;
     return {usage_error, name + " is empty"};
 }
@@ -126,7 +126,7 @@ void Lines::read() {
     Session* const session = options_.session;
     const LineReader::Options& lines = options_.lines;
     // Without frames and escapes, bytes are read into the session's queue without a copy.
-    const bool is_direct = session && !lines.framing->has_frames() && !lines.escapes;
+    const bool is_direct = session && !lines.framing->has_frames() && !lines.has_escapes;
     if (is_direct && session->state() != Session::State::open) return;
     const std::size_t size = is_direct ? std::min(chunk_size, lines.max_frame) : chunk_size;
     char* const space = is_direct ? session->reserve(size) : reader_.bytes().reserve(size);
@@ -155,7 +155,7 @@ std::optional<Outgoing> Lines::next() {
         next = reader_.next_lines(default_window_bytes -
                                   std::min(session->in_flight_bytes(), default_window_bytes));
     if (!next) next = reader_.next();
-    if (!next && !reader_.over()) watch_.want(ev::readable);
+    if (!next && !reader_.is_over()) watch_.want(ev::readable);
     return next;
 }
 
@@ -222,12 +222,12 @@ void Generator::fill(std::size_t begin, std::size_t end) {
 
 // A late reply must arrive as an unsolicited message, because its message was lost before.
 // Duplicate datagrams are not expected, because the network made them.
-Replay::Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool fast,
+Replay::Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool is_fast,
                Session& session, const std::function<void()>& changed,
                std::function<void(std::string_view payload)> missed)
     : loop_(loop),
       recording_(std::move(recording)),
-      is_fast_(fast),
+      is_fast_(is_fast),
       session_(session),
       missed_(std::move(missed)),
       timer_(loop, changed) {
@@ -295,7 +295,7 @@ void Replay::left_flight(const Message& message) {
     if (found != awaited_.end()) awaited_.erase(found);
 }
 
-bool Replay::over() const {
+bool Replay::is_over() const {
     return is_stopped_ ||
            (next_ == recording_->events.size() && session_.in_flight() == 0 && !waits());
 }

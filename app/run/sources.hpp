@@ -43,8 +43,8 @@ struct Outgoing {
 };
 
 // The lane calls next() while a connection can send. A source that waits for something calls a
-// function `changed` from the loop when next() may return another message, or over() has become
-// true.
+// function `changed` from the loop when next() may return another message, or is_over() has
+// become true.
 class Source {
 public:
     virtual ~Source() = default;
@@ -53,7 +53,7 @@ public:
     // not, the source may return it again or drop it.
     virtual std::optional<Outgoing> next() = 0;
     virtual void sent(const Outgoing&, QueuedIds) {}
-    virtual bool over() const { return false; }  // no message is left
+    virtual bool is_over() const { return false; }  // no message is left
     virtual Trouble trouble() const { return {}; }
 
     virtual void left_flight(const Message&) {}  // answered in time, or lost
@@ -73,7 +73,7 @@ public:
     struct Options {
         const Framing* framing = find_framing("line");  // the connections' framing
         std::size_t max_frame = 32 * 1024 * 1024;       // limit of a message, in bytes
-        bool escapes = false;                           // replace \n, \xNN and the like
+        bool has_escapes = false;                       // replace \n, \xNN and the like
         // Set if the lines are those of --messages. Then each line must be a single message,
         // and there must be at least one line.
         std::optional<std::string> messages_file = {};  // its name, or "-" for stdin
@@ -94,7 +94,7 @@ public:
     // whole line fits. The framing must be `line`.
     std::optional<Outgoing> next_lines(std::size_t size);
     void pop(const Outgoing& message);
-    bool over() const { return has_ended_ && buffer_.empty(); }
+    bool is_over() const { return has_ended_ && buffer_.empty(); }
     Trouble trouble() const;
 
 private:
@@ -136,7 +136,7 @@ public:
 
     std::optional<Outgoing> next() override;
     void sent(const Outgoing& message, QueuedIds queued) override;
-    bool over() const override { return reader_.over() && reserved_bytes_.empty(); }
+    bool is_over() const override { return reader_.is_over() && reserved_bytes_.empty(); }
     Trouble trouble() const override { return reader_.trouble(); }
     void stop() override { watch_.want(ev::none); }
     OwnMessages kept() const { return kept_; }  // grows until the end
@@ -181,8 +181,8 @@ public:
     std::string_view text(std::uint64_t number);
 
     std::optional<Outgoing> next() override;
-    bool over() const override {
-        return input_ && input_->over() && next_number_ == messages_->size();
+    bool is_over() const override {
+        return input_ && input_->is_over() && next_number_ == messages_->size();
     }
 
 private:
@@ -203,16 +203,16 @@ private:
 // greeting.
 class Replay final : public Source {
 public:
-    // The recording must have no trouble. With `fast`, each message is sent as soon as all
+    // The recording must have no trouble. With `is_fast`, each message is sent as soon as all
     // replies and unsolicited messages recorded before it have arrived or are overdue. Calls
     // `missed` with each recorded unsolicited message that did not arrive.
-    Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool fast,
+    Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool is_fast,
            Session& session, const std::function<void()>& changed,
            std::function<void(std::string_view payload)> missed);
 
     std::optional<Outgoing> next() override;
     void sent(const Outgoing& message, QueuedIds queued) override;
-    bool over() const override;
+    bool is_over() const override;
     void left_flight(const Message& message) override;
     Fate judge_unsolicited(std::string_view payload) override;
     bool expects(std::string_view unsolicited) override {

@@ -245,7 +245,7 @@ std::vector<Option> message_options(ClientOptions& to) {
              [&](auto& text) { add_first_lines(session.on_connect, text); },
              "udp listen replay examine"},
             {"--escapes", "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
-             into(to.run.escapes), "z replay examine raw generator"},
+             into(to.run.has_escapes), "z replay examine raw generator"},
             {"--header=LINE", "ws://: add \"NAME: VALUE\" to the request",
              [&](auto& text) { to.websocket.headers.push_back(header_value(text)); }, "listen",
              "ws://"},

@@ -165,9 +165,9 @@ std::vector<Option> load_table(LoadOptions& to) {
          }},
         {"--json", "print JSON: an object each second, and the results",
          set(to.report.form, Reporter::Form::json)},
-        {"-v", "report connections; print replies to input lines", into(to.report.verbose)},
+        {"-v", "report connections; print replies to input lines", into(to.report.is_verbose)},
         {"--no-tui", "do not show the page, even on a terminal"},
-        {"--quiet", "print only the summary", into(to.report.quiet)}};
+        {"--quiet", "print only the summary", into(to.report.is_quiet)}};
     return joined({load, generated_options(to, "Messages of the load:"), rest, common_options(),
                    connection_options(to), tls_options(to), message_options(to)});
 }

@@ -32,12 +32,12 @@ void plan_run(YodelOptions& options) {
     const bool is_replay = options.line.has("replay");
     const bool is_generated = options.line.has("generator");
     const ev::Duration interval = options.interval.value_or(std::chrono::seconds(1));
-    run.fast = options.interval.has_value();
+    run.is_fast = options.interval.has_value();
     run.window = std::nullopt;
     if (run.session.framing->takes_turns) run.window = 1;
     run.from = is_replay ? recording : run.is_probe || is_generated ? generator : input;
     Reporter::Form& form = options.report.form;
-    if (options.report.hex && !is_replay) form = Reporter::Form::hex;
+    if (options.report.is_hex && !is_replay) form = Reporter::Form::hex;
     if (!is_generated) return;
     run.length = run.session.max_time;
     run.size = options.size.value_or(std::min(run.size, run.session.max_frame));
@@ -74,12 +74,13 @@ std::vector<Option> yodel_table(YodelOptions& to) {
         {"Output:"},
         {"--json", "print JSON, one object per line", set(to.report.form, Reporter::Form::json),
          "read"},
-        {"-x, --hex", "print replies in hex", into(to.report.hex), "z examine json generator"},
+        {"-x, --hex", "print replies in hex", into(to.report.is_hex),
+         "z examine json generator"},
         {"-o, --log=FILE", "append a transcript with times to FILE",
          [&](auto& text) { to.report.log = JournalFile(text); }, "examine"},
-        {"-v", "also report connections", into(to.report.verbose)},
+        {"-v", "also report connections", into(to.report.is_verbose)},
         {"--no-tui", "use pipe mode, even on a terminal", {}, "examine"},
-        {"--quiet", "print results only: replies, or the summary", into(to.report.quiet)}};
+        {"--quiet", "print results only: replies, or the summary", into(to.report.is_quiet)}};
     return joined({connection_options(to), listen, tls_options(to), message_options(to),
                    generated_options(to, "Ping and examination:"), others, common_options()});
 }

@@ -73,7 +73,7 @@ Server::Answer answers(const std::string& lines) {
 }
 
 struct Settings {
-    bool fast = false;
+    bool is_fast = false;
     ev::Duration reply_timeout = 5s;
     Replies greeting = {};
     const char* mask = nullptr;
@@ -98,7 +98,7 @@ Replayed replay(const std::string& recording, const Server::Answer& answer,
         .run = {.session = {.reply_timeout = settings.reply_timeout},
                 .from = RunOptions::From::recording,
                 .recording = read,
-                .fast = settings.fast},
+                .is_fast = settings.is_fast},
         .report = {.form = settings.form},
     };
     if (settings.mask) options.run.session.pattern.emplace(settings.mask);
@@ -239,7 +239,7 @@ TEST_CASE("a replay compares the server with the recording") {
             if (mode == (is_fast ? timed : fast)) continue;
             CAPTURE(row.name, is_fast);
             Settings settings = row.played.settings;
-            settings.fast = is_fast;
+            settings.is_fast = is_fast;
             const Replayed outcome =
                 replay(recorded(row.played.recording), answers(row.played.server), settings);
             int status = 0;
@@ -255,8 +255,8 @@ TEST_CASE("a replay compares the server with the recording") {
 TEST_CASE("unsolicited messages in a burst are found among any number of recorded ones") {
     constexpr int count = 10000;
     for (const int place : {1, 100})
-        for (const bool fast : {false, true}) {
-            CAPTURE(place, fast);
+        for (const bool is_fast : {false, true}) {
+            CAPTURE(place, is_fast);
             std::string events = "0 a=aa";
             Replies burst{"aa"};
             for (int i = 1; i <= count; ++i) {
@@ -268,10 +268,10 @@ TEST_CASE("unsolicited messages in a burst are found among any number of recorde
                 return line == "a" ? burst : Replies{"bb"};
             };
             const std::string text = recorded(events);
-            CHECK(replay(text, answer, {.fast = fast}).counts ==
+            CHECK(replay(text, answer, {.is_fast = is_fast}).counts ==
                   "2 matched, 10000 unsolicited matched");
             burst.insert(burst.begin() + 1, "tick 1");
-            CHECK(replay(text, answer, {.fast = fast}).counts ==
+            CHECK(replay(text, answer, {.is_fast = is_fast}).counts ==
                   "2 matched, 10000 unsolicited matched, "
                   "1 unsolicited not recorded");
         }
@@ -286,8 +286,8 @@ TEST_CASE("no message is missing if a signal ends the replay") {
 }
 
 TEST_CASE("the objects of a replay name the fates of its messages") {
-    const Replayed outcome =
-        replay(recorded(three), answers("b=bX"), {.fast = true, .form = Reporter::Form::json});
+    const Replayed outcome = replay(recorded(three), answers("b=bX"),
+                                    {.is_fast = true, .form = Reporter::Form::json});
     CHECK(outcome.status == 1);
     CHECK(contains(outcome.output, R"("fate":"matched","right":true)"));
     CHECK(contains(outcome.output, R"("fate":"bad","right":false,"difference":1)"));

@@ -83,10 +83,10 @@ TEST_CASE("a reporter prints each event in its form") {
         };
         CHECK(print({.form = json}).ends_with("}\n" + object({.max_payload = 1000})));
         CHECK(print({.form = sequence}) == row.sequence);
-        CHECK(print({.form = json, .quiet = true}).empty());
-        CHECK(print({.form = sequence, .quiet = true}).empty());
+        CHECK(print({.form = json, .is_quiet = true}).empty());
+        CHECK(print({.form = sequence, .is_quiet = true}).empty());
         CHECK(print({.form = payload, .is_load = true}).empty());
-        CHECK(print({.form = payload, .verbose = true, .is_load = true}) ==
+        CHECK(print({.form = payload, .is_verbose = true, .is_load = true}) ==
               (row.payload.empty() ? "" : "1: " + row.payload));
         CHECK(print({.form = json, .is_load = true}) == object({.has_connection = true}));
     }

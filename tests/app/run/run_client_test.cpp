@@ -79,7 +79,7 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
     const RunOptions many{.window = {}};
     const RunOptions two{.count = 2, .size = 1};
     const Reporter::Options load{.is_load = true};
-    const Reporter::Options verbose{.verbose = true, .is_load = true};
+    const Reporter::Options verbose{.is_verbose = true, .is_load = true};
     const Client counted{{.count = 2}, load, From::shared_input};
     const Client generated{two, load, From::generator};
     const Client probe{{.is_probe = true}, {}, From::generator};
@@ -88,8 +88,8 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
     const char* const bad = "standard input, line 2: a backslash must be followed by ";
     const Row rows[] = {
         {"lines", {}, "one\ntwo\nlast", 0, "one\ntwo\nlast", "3 sent, 3 echoed"},
-        {"quiet", {{}, {.quiet = true}}, "one\n", 0, "one\n", ""},
-        {"no output", {{}, {.form = Form::sequence, .quiet = true}}, "a\n", 0, "", "1 sent, "},
+        {"quiet", {{}, {.is_quiet = true}}, "one\n", 0, "one\n", ""},
+        {"no output", {{}, {.form = Form::sequence, .is_quiet = true}}, "a\n", 0, "", "1 sent"},
         {"load", {{.connections = 3}, load}, "one\nlast", 0, "", "6 sent, 6 echoed"},
         {"verbose load", {{}, verbose}, "a\n", 0, "1: a\n", "connection 1: connected"},
         {"many", {many}, "a\n\nlast", 0, "a\n\nlast", "3 sent, 3 echoed"},
@@ -110,7 +110,7 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
         {"bad escape", {}, "one\na\\q\nlast\n", 1, "one\n", bad},
         {"bad escape in a load", {{.connections = 3}, load}, "one\na\\q\n", 1, "", bad},
         {"unread input", generated, "one\n", 0, "", unread},
-        {"unread, quiet", {two, {.quiet = true}, From::generator}, "one\n", 0, "1\n2\n", ""},
+        {"unread, quiet", {two, {.is_quiet = true}, From::generator}, "one\n", 0, "1\n2\n", ""},
         {"no input", {two, {}, From::generator}, "", 0, "1\n2\n", "2 sent, 2 echoed"},
         {"no messages", probe, "one\n", 0, "", "connected to "},
     };
@@ -120,11 +120,11 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
         input.write(row.input);
         input.end();
         ClientFixture fixture;
-        const bool escapes = contains(row.name, "escape");
+        const bool has_escapes = contains(row.name, "escape");
         const auto& [run, report, from] = row.client;
         RunOptions with = run;
         with.from = from;
-        with.escapes = escapes;
+        with.has_escapes = has_escapes;
         CHECK(fixture.run_to_end({.run = with, .report = report}) == row.status);
         CHECK(fixture.printed == row.output);
         const std::string& errors = fixture.reported;
@@ -202,7 +202,7 @@ TEST_CASE("a load reports each second as an object, unless each message is repor
     const Row rows[] = {
         {"a load", {.run = run, .report = {.form = Form::json, .is_load = true}}, 3},
         {"quietly",
-         {.run = run, .report = {.form = Form::json, .quiet = true, .is_load = true}},
+         {.run = run, .report = {.form = Form::json, .is_quiet = true, .is_load = true}},
          0},
         {"not in JSON", {.run = run, .report = {.is_load = true}}, 0},
         {"no load", {.run = run, .report = {.form = Form::json}}, 0},
@@ -240,7 +240,7 @@ TEST_CASE("a page shows the progress of a run, and ends it") {
                            .length = 1min,
                            .warm_up = 10s,
                            .start_at = begin + 5s},
-                   .report = {.verbose = true, .is_load = true},
+                   .report = {.is_verbose = true, .is_load = true},
                    .page = stored_in(page)});
     const std::pair<ev::Duration, const char*> steps[] = {
         {0s, "connecting, 0 of 2 open, starts in 5 s, 0 s of 60 s"},
@@ -341,7 +341,7 @@ TEST_CASE("a certificate is described if it is refused, or if its pin is") {
         RunOptions run;
         run.session.tls = bufio::TlsContext::client(tls);
         run.session.endpoint.service = std::to_string(server.port());
-        CHECK(fixture.run_to_end({.run = run, .report = {.verbose = true}}) != 0);
+        CHECK(fixture.run_to_end({.run = run, .report = {.is_verbose = true}}) != 0);
         CHECK(contains(fixture.reported, "the certificate: "));
     }
 }
@@ -402,7 +402,7 @@ TEST_CASE("a line on a terminal shows the progress of a run, and is cleared") {
         ClientFixture fixture(same);
         ::dup2(terminal.writer.get(), STDERR_FILENO);
         fixture.start(
-            {.run = {.pace = per_second}, .report = {.quiet = true, .is_load = load}});
+            {.run = {.pace = per_second}, .report = {.is_quiet = true, .is_load = load}});
         fixture.loop.pass(199ms);
         const std::string before = test::take(terminal.reader);
         fixture.loop.pass(1ms);

@@ -53,7 +53,7 @@ struct RunFixture {
         turn_until(loop, [&] { return run->results().open == count; });
     }
     const yodel::RunResults& wait_for_end() {
-        turn_until(loop, [&] { return run->ended(); });
+        turn_until(loop, [&] { return run->has_ended(); });
         const yodel::RunResults& results = run->results();
         CHECK(results.round_trips.count() <= results.echoed + results.bad);
         CHECK(results.lateness.count() == (is_paced ? results.sent : 0));

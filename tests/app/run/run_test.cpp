@@ -236,7 +236,7 @@ TEST_CASE_METHOD(Fixture, "overdue messages that can't be sent in time are unsen
         Fixture fixture;
         fixture.start(
             {.session = {.reply_timeout = caught_up * 1ms}, .pace = fast, .length = 200ms});
-        fixture.loop.until([&] { return fixture.run->ended(); }, 1ms);
+        fixture.loop.until([&] { return fixture.run->has_ended(); }, 1ms);
         const RunResults& results = fixture.run->results();
         CHECK(results.sent + results.unsent == 2'000'000);
         CHECK(results.sent == 256 * (200 + static_cast<std::uint64_t>(caught_up)));

@@ -89,14 +89,14 @@ TEST_CASE("closing ends all threads once and counts nothing as lost, at any time
             fixture.start({.connections = 5, .threads = threads});
             fixture.until_sent(sent);
             fixture.run->close();
-            CHECK(!fixture.run->ended());
+            CHECK(!fixture.run->has_ended());
             const RunResults& results = fixture.wait_for_end();
             CHECK(results.sent == sent);
             CHECK(results.lost == 0);
             fixture.run->close();
             fixture.run->finish();
             fixture.loop.step(0ms);
-            CHECK(fixture.run->ended());
+            CHECK(fixture.run->has_ended());
         }
 }
 

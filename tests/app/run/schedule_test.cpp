@@ -151,9 +151,9 @@ TEST_CASE("a schedule ends after its count of messages or its length") {
         {3, {}, 3}, {0, 10ms, 10}, {0, 10ms + 1ns, 11}, {5, 10ms, 5}, {50, 10ms, 10}};
     for (const Row& row : rows) {
         Schedule schedule({.pace = per_ms, .count = row.count, .length = row.length}, begin);
-        CHECK_FALSE(schedule.over());
+        CHECK_FALSE(schedule.is_over());
         CHECK(take_all(schedule, begin + 1h).size() == row.messages);
-        CHECK(schedule.over());
+        CHECK(schedule.is_over());
     }
 }
 

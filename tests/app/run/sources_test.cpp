@@ -56,14 +56,14 @@ struct Read : Reader {
         : Reader({.lines = options}) {
         if (cut) {
             write(text.substr(0, *cut));
-            CHECK((input.over() == !input.trouble().text.empty()));
-            if (!input.over()) write(text.substr(*cut));
+            CHECK((input.is_over() == !input.trouble().text.empty()));
+            if (!input.is_over()) write(text.substr(*cut));
         } else {
-            for (std::size_t i = 0; i < text.size() && !input.over(); ++i)
+            for (std::size_t i = 0; i < text.size() && !input.is_over(); ++i)
                 write(text.substr(i, 1));
         }
         end();
-        CHECK(input.over());
+        CHECK(input.is_over());
     }
 };
 
@@ -95,8 +95,8 @@ TEST_CASE("an input yields the same messages at any cut between its bytes") {
         {"one\r\ntwo\n", "[one\r][two]"},
         {"\xff\xfe\n\n", "[\xff\xfe][]"},
         {"a\\tb\n", "[a\\tb]"},
-        {"a\\tb\\x41\\\\\nc\\n", "[a\tbA\\][c\n", {.escapes = true}},
-        {"\\r\\n\n", "[\r\n]", {.framing = len1, .escapes = true}},
+        {"a\\tb\\x41\\\\\nc\\n", "[a\tbA\\][c\n", {.has_escapes = true}},
+        {"\\r\\n\n", "[\r\n]", {.framing = len1, .has_escapes = true}},
         {"ab\ncd\n", "[ab][cd]", {.framing = find_framing("caret")}},
         {"ab\r\ncd\n\r\ne\r", "[ab][cd][][e\r", {.framing = find_framing("crlf")}},
         {"ab\r\n", "[ab\r]", {.framing = find_framing("line")}},
@@ -127,9 +127,9 @@ TEST_CASE("an input ends before a line that can't be sent, at any cut between it
          {.framing = find_framing("caret")}},
         {"long\nafter\n", "a message of 4 bytes ", {.max_frame = 3}},
         {"long", "a message of 4 bytes ", {.max_frame = 3}},
-        {"a\\q\nafter\n", "a backslash must be followed by ", {.escapes = true}},
-        {"a\\x4\n", "a backslash must be followed by ", {.escapes = true}},
-        {"a\\", "a backslash must be followed by ", {.escapes = true}},
+        {"a\\q\nafter\n", "a backslash must be followed by ", {.has_escapes = true}},
+        {"a\\x4\n", "a backslash must be followed by ", {.has_escapes = true}},
+        {"a\\", "a backslash must be followed by ", {.has_escapes = true}},
     };
     for (const Row& row : rows)
         at_each_cut("ok\n" + row.text, [&](auto cut) {
@@ -158,7 +158,7 @@ TEST_CASE(
     CHECK(one->payload == "one");
     input.sent(*one, {});
     CHECK(input.next()->payload == "two");
-    CHECK_FALSE(input.over());
+    CHECK_FALSE(input.is_over());
 }
 
 TEST_CASE("an input that can't be read ends with the system's reason") {
@@ -168,7 +168,7 @@ TEST_CASE("an input that can't be read ends with the system's reason") {
     Lines input(typed.loop, {}, [] {});
     CHECK_FALSE(input.next());
     typed.settle();
-    CHECK(input.over());
+    CHECK(input.is_over());
     CHECK(input.trouble().text == "standard input: Is a directory");
     CHECK(input.trouble().status == input_failed);
 }
@@ -177,7 +177,8 @@ namespace {
 
 struct Kept : Typed {
     int changes = 0;
-    Lines input{loop, {.lines = {.escapes = true}, .keeps_lines = true}, [this] { ++changes; }};
+    Lines input{
+        loop, {.lines = {.has_escapes = true}, .keeps_lines = true}, [this] { ++changes; }};
 };
 
 // Takes all messages that the source would send now.
@@ -197,17 +198,17 @@ TEST_CASE("each connection sends all lines that are kept, even if it begins late
     Generator early(kept.input);
     kept.write("one\ntwo\n\nthr");
     CHECK(take_all(early) == "[one][two][]");
-    CHECK_FALSE(early.over());
+    CHECK_FALSE(early.is_over());
     CHECK(kept.changes == 1);
     kept.end();
     CHECK(kept.changes == 2);
-    CHECK_FALSE(early.over());
+    CHECK_FALSE(early.is_over());
     Generator late(kept.input);
     CHECK(take_all(late) == "[one][two][][thr]");
     CHECK(take_all(early) == "[thr]");
-    CHECK(early.over());
-    CHECK(late.over());
-    CHECK_FALSE(Generator(kept.input).over());
+    CHECK(early.is_over());
+    CHECK(late.is_over());
+    CHECK_FALSE(Generator(kept.input).is_over());
     CHECK(kept.input.trouble().text.empty());
 }
 
@@ -215,9 +216,9 @@ TEST_CASE("an input that is kept is limited in size") {
     Kept kept;
     const std::string line = std::string(1024 * 1024 - 1, 'x') + '\n';
     for (int i = 0; i < 255; ++i) kept.write(line);
-    CHECK_FALSE(kept.input.over());
+    CHECK_FALSE(kept.input.is_over());
     kept.write(line);
-    CHECK(kept.input.over());
+    CHECK(kept.input.is_over());
     CHECK(kept.input.trouble().text ==
           "standard input: more than 256 MiB, which is too much to send on every connection");
 }

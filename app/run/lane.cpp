@@ -156,7 +156,7 @@ public:
         if (!is_usable() || session.state() != State::open || options_.is_probe) return false;
         const bool is_streaming =
             own_source && !options_.window;  // a longer queue is no faster
-        if (session.pending() >= (is_streaming ? input_high_water : peer_high_water))
+        if (session.pending() >= (is_streaming ? pipe_high_water : peer_high_water))
             return false;
         const std::size_t share = std::max(max_total_bytes_in_flight / options_.connections,
                                            min_bytes_in_flight + options_.size);

@@ -195,7 +195,6 @@ void RunClient::turn_ended() {
     if (run.session.listens() && !is_complete_)
         while (printed.printed_failures < results.failures.size())
             print_error(results.failures[printed.printed_failures++].text);
-    // Except in a load, report the first reply problem now, because it may suggest a remedy.
     if (!is_load() && !printed.is_problem_printed && !results.reply_problem_sentence.empty()) {
         printed.is_problem_printed = true;
         print_error(results.reply_problem_sentence);
@@ -208,7 +207,7 @@ void RunClient::turn_ended() {
     const bool is_out_of_time = limit_timer_ && !limit_timer_.pending();
     if (!is_complete_ && (output.error() != 0 || (is_out_of_time && run.length))) run_.close();
     const bool must_pause =
-        output.pending() > (is_paused_ ? input_high_water / 4 : input_high_water);
+        output.pending() > (is_paused_ ? pipe_high_water / 4 : pipe_high_water);
     if (must_pause != is_paused_) run_.pause(must_pause);
     is_paused_ = must_pause;
     if (run_.has_ended() && !is_complete_) complete();

@@ -24,7 +24,7 @@ namespace yodel {
 
 // Limit of the bytes queued for standard output or, if RunOptions::window is unset, from a
 // connection's own source for its socket. A higher limit is no faster.
-inline constexpr std::size_t input_high_water = 64 * 1024;
+inline constexpr std::size_t pipe_high_water = 64 * 1024;
 
 // Default window in messages. On a connection with its own source, more messages may be in
 // flight if they are short, up to the window in bytes. With half the window, a server on

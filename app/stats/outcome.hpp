@@ -21,7 +21,7 @@ struct SummaryParts {
     bool is_problem_printed = false;   // reply_problem_sentence was printed
     std::size_t printed_failures = 0;  // how many failures were printed already
     bool is_verbose = false;           // add the network's share and a load's connect times
-    bool has_summary = true;           // if false, only to explain a failure
+    bool has_summary = true;  // if false, lines() contains it only to explain a failure
 };
 
 // Returns "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms",

@@ -52,7 +52,7 @@ private:
 
     std::string clause_;
     Figure figure_;
-    std::string relations_;  // accepted relations of a value to the limit, of <, > and =
+    std::string relations_;  // accepted between value and limit: one or two of <, > and =
     std::string unit_;       // of the limit, as the user wrote it, without blanks
     double limit_ = 0;       // limit in the figure's unit, or in percent
 };

@@ -181,7 +181,6 @@ public:
         results_.change_at(message.planned_at, [&](Results& to) {
             to.lateness.record(session.flushed_at() - message.planned_at);
         });
-        if (message.planned_at < lane_.voided_at_) session.void_round_trips();
         return true;
     }
 
@@ -388,6 +387,8 @@ private:
             // Round trips of planned messages begin at the planned times.
             if (reply.round_trip && !own_source)
                 *reply.round_trip += message.sent_at - message.planned_at;
+            if (message.planned_at < lane_.hooks_.timing_begins_at.load())
+                reply.round_trip.reset();
         }
         if (event.fate == Fate::unsolicited)
             event.fate = source().judge_unsolicited(reply.payload);
@@ -495,12 +496,6 @@ void Lane::open_due() {
 void Lane::pause(bool is_paused) {
     is_paused_ = is_paused;
     for (const auto& connection : connections_) connection->session.pause(is_paused);
-}
-
-// Also excludes messages that are overdue but not yet sent.
-void Lane::void_round_trips() {
-    voided_at_ = loop_.now();
-    for (const auto& connection : connections_) connection->session.void_round_trips();
 }
 
 // Counts the trouble of the lane's input once. The source may be null.

@@ -20,6 +20,7 @@
 #include "app/stats/results.hpp"
 #include "ev/loop.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -109,8 +110,10 @@ public:
 
     // `ready` is called at most once, when the lane waits for begin_at() or will never send,
     // possibly inside a call of the lane. `done` is called from a later turn of the loop, when
-    // all connections are closed. The owner, which must outlive the lane, may be null.
+    // all connections are closed. The owner, which must outlive the lane, may be null. Messages
+    // planned before `timing_begins_at` are not timed.
     struct Hooks {
+        const std::atomic<ev::Time>& timing_begins_at;
         std::function<void()> ready;
         std::function<void()> done;
         Owner* owner = nullptr;
@@ -133,8 +136,6 @@ public:
     void finish();
     // Closes the connections now. Messages in flight count neither as echoed nor as lost.
     void close() { finish_all(Stage::closing); }
-    // See Session.
-    void void_round_trips();
 
     bool is_over() const { return stage_ >= Stage::waiting; }  // sending has ended
     const RunResults& results() const { return results_; }
@@ -186,7 +187,6 @@ private:
     std::size_t settled_count_ = 0;  // see Connection::is_settled
     bool is_trouble_reported_ = false;
     bool is_paused_ = false;
-    ev::Time voided_at_{};                // see void_round_trips()
     std::size_t last_planned_place_ = 0;  // of the connection for the last planned message
     std::optional<Schedule> schedule_;
     // Messages that the closed loop may still send.

@@ -51,10 +51,10 @@ Run::Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner)
                      const std::function<void()> called = [this, call] { (this->*call)(); };
                      return mailbox ? [mailbox, called] { mailbox->post(called); } : called;
                  };
-                 return std::make_unique<Lane>(own, options_, thread,
-                                               Lane::Hooks{hook(&Run::lane_ready),
-                                                           hook(&Run::lane_ended),
-                                                           mailbox ? nullptr : owner});
+                 return std::make_unique<Lane>(
+                     own, options_, thread,
+                     Lane::Hooks{timing_begins_at_, hook(&Run::lane_ready),
+                                 hook(&Run::lane_ended), mailbox ? nullptr : owner});
              }) {
     if (!lanes_.is_single_threaded()) {
         sum_ = std::make_unique<RunResults>();

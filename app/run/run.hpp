@@ -14,6 +14,7 @@
 #include "ev/loop.hpp"
 #include "ev/threads/crew.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -34,7 +35,11 @@ public:
     }
     void finish() { lanes_.post_to_each(&Lane::finish); }
     void close() { lanes_.post_to_each(&Lane::close); }
-    void void_round_trips() { lanes_.post_to_each(&Lane::void_round_trips); }
+
+    // Call them before a suspension of the program and after it. Round trips across it are not
+    // timed, nor are those of the messages that became due meanwhile.
+    void suspending() { timing_begins_at_ = ev::Time::max(); }
+    void continued() { timing_begins_at_ = loop_.read_clock(); }
 
     bool is_over() const { return lanes_.first().is_over(); }  // the first lane sends no more
     bool has_ended() const { return running_count_ == 0; }     // all connections are closed
@@ -56,6 +61,8 @@ private:
     ev::Timer report_timer_;
     std::size_t unready_count_;  // threads that are not ready to begin
     std::size_t running_count_;  // threads that have not ended
+    // Read by all threads, which may run before continued() is called.
+    std::atomic<ev::Time> timing_begins_at_{};
     ev::Crew<Lane> lanes_;
 };
 

@@ -72,8 +72,10 @@ RunClient::RunClient(ev::Loop& loop, Options options)
     if (options_.page) {
         own_descriptors_ = used_descriptors();
         page_ = options_.page(*this);
-    } else if (::isatty(STDERR_FILENO) == 1 && !is_printing &&
-               (is_load() || has_shared_source)) {
+        return;
+    }
+    stop_signal_ = ev::Signal(loop, SIGTSTP, [this] { suspend(); });
+    if (::isatty(STDERR_FILENO) == 1 && !is_printing && (is_load() || has_shared_source)) {
         progress_timer_ = ev::Timer(loop, [this] { show_progress(); });
         progress_timer_.start(progress_interval);
     }
@@ -164,9 +166,18 @@ void RunClient::print_interval() {
     interval_timer_.start_at(interval_timer_.deadline() + object_interval);
 }
 
+// Suspends the program as the system does if the signal has no handler.
+void RunClient::suspend() {
+    run_.suspending();
+    stop_signal_ = {};
+    std::raise(SIGTSTP);
+    stop_signal_ = ev::Signal(loop_, SIGTSTP, [this] { suspend(); });
+    run_.continued();  // the system sends no SIGCONT if it has not stopped the program
+}
+
 void RunClient::continued() {
-    run_.void_round_trips();
-    if (page_) page_->continued();
+    if (page_) page_->continued();  // calls suspending()
+    run_.continued();
 }
 
 // During the run, the first ^C ends it, and the second ^C has the effect of SIGINT.

@@ -95,8 +95,7 @@ public:
     // Closes the connections after a signal, and soon stops the loop. The exit status is then
     // 128 plus the signal.
     void quit(int signo);
-    // Call it after a suspension. Excludes the messages in flight from timing.
-    void continued();
+    void continued();  // call it after a suspension
     void turn_ended();
     // Prints the outcome on standard error, and returns the exit status.
     int report();
@@ -104,7 +103,8 @@ public:
 private:
     RunProgress progress() override;
     void interrupted() override;
-    void suspending() override { run_.void_round_trips(); }
+    void suspending() override { run_.suspending(); }
+    void suspend();
 
     Options completed(Options options) const;
     bool is_load() const { return options_.report.is_load; }
@@ -120,7 +120,8 @@ private:
     bool is_paused_ = false;
     bool is_complete_ = false;         // the run has ended, and its end is reported
     std::size_t own_descriptors_ = 0;  // those in use before the first connection; for a page
-    ev::Timer limit_timer_;  // time limit, also for our output; empty if there is none
+    ev::Signal stop_signal_;  // ^Z; empty if there is a page, which suspends the program itself
+    ev::Timer limit_timer_;   // time limit, also for our output; empty if there is none
     Reporter reporter_;
     Run run_;
     Outcome outcome_;           // without what outcome() adds

@@ -41,7 +41,10 @@ std::string text(const RunProgress& now) {
 struct Page final : RunDisplay {
     explicit Page(Owner& its_owner) : owner(its_owner) {}
     void turn_ended() override { ++turns; }
-    void continued() override { ++continuations; }
+    void continued() override {
+        ++continuations;
+        owner.suspending();
+    }
 
     Owner& owner;
     int turns = 0;
@@ -258,6 +261,9 @@ TEST_CASE("a page shows the progress of a run, and ends it") {
     fixture.client->turn_ended();
     fixture.client->continued();
     const int calls = page->turns * 10 + page->continuations;
+    const std::uint64_t timed = now.results.round_trips.count();
+    fixture.loop.pass(1s);
+    CHECK(now.results.round_trips.count() == timed + 1);
     fixture.server.mode = test::Server::Mode::drops;
     fixture.loop.pass(1s);
     page->owner.interrupted();
@@ -270,7 +276,7 @@ TEST_CASE("a page shows the progress of a run, and ends it") {
     CHECK(now.descriptor_limit > 2);
     CHECK(calls == 11);
     CHECK(last == RunProgress::Phase::ending);
-    CHECK(contains(fixture.reported, "12 sent, 11 echoed, 0 bad, 1 lost"));
+    CHECK(contains(fixture.reported, "13 sent, 12 echoed, 0 bad, 1 lost"));
     CHECK(contains(fixture.reported, "connection 2: connected to "));
 }
 

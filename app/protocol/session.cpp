@@ -621,12 +621,14 @@ bool Session::got_tls_alert() const {
 }
 
 // Returns true for a failure that may be temporary. Returns false after the last retry, and
-// while finishing with nothing left to send. When listening, the reason does not matter.
+// while finishing with nothing left to send, unless we stay open to receive. When listening,
+// the reason does not matter.
 bool Session::is_worth_retrying(Reason reason) const {
     if (is_connected() && ledger_.refusal()) return false;
     if (options_->listens()) return options_->retries == forever && state() != State::finishing;
     if (options_->retries != forever && retries_ >= options_->retries) return false;
-    if (state() == State::finishing && !ledger_.has_unwritten()) return false;
+    const bool is_done = state() == State::finishing && !options_->stays_open;
+    if (is_done && !ledger_.has_unwritten()) return false;
     if (reason == Reason::timeout)
         return state() == State::dialing || state() == State::handshaking;
     using enum Reason;

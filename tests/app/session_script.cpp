@@ -171,6 +171,7 @@ void SessionScript::add_options() {
     });
     setting("no retry after answers",
             [this](const std::string&) { options.may_retry_after_answers = false; });
+    setting("stays open", [this](const std::string&) { options.stays_open = true; });
     setting("--max-frame",
             [this](const std::string& size) { options.max_frame = std::stoul(size); });
     setting("--expect", [this](const std::string& name) {

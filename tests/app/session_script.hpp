@@ -30,7 +30,7 @@
 //     to a TLS server      connects to a server whose certificate nobody trusts
 //                          `TLS server cuts` ends TCP without close_notify
 //     over datagrams       the peer uses datagrams
-//     no retry after answers   see SessionOptions
+//     no retry after answers, stays open   see SessionOptions
 //     listening            the peer is a client, which `peer connects` connects
 //     unconnected          leaves connect() to the script; otherwise the session begins open
 //

@@ -422,6 +422,8 @@ TEST_CASE("a failure to connect is tried again, as often as allowed") {
         {"after the connection was lost in the handshake",
          R"(--tls; --retry 1; --retry-delay 1s; peer resets; waiting handshake_interrupted
             +1s; peer resets; closed handshake_interrupted)"},
+        {"after finish(), if it stays open",
+         R"(stays open; --retry forever; --retry-delay 1h; finish; peer resets; waiting reset)"},
         {"cut short by hand",
          R"(--retry forever; --retry-delay 1h; peer resets; waiting reset; connect
                                   open; +2h; open)"},

@@ -49,7 +49,7 @@ int ScreenClient::report() {
     if (status != 0 || end.reason == bufio::Reason::unclosed)
         all.count_failure(end_text(session_), status, true);
     all.record_end(status, true);
-    all.unsent += queued_lines_.size();
+    all.unsent += queued_messages_.size();
     if (const auto facts = session_.tcp()) all.add_tcp({.min_rtt = facts->min_rtt});
     all.unverified_remark = unverified_remark(end, session_.tls());
     Outcome outcome{.results = all,
@@ -121,8 +121,7 @@ void ScreenClient::session_changed() {
         add_note("the server has shut down its sending side; you can still send", Style::warn);
     has_noted_half_close_ = is_half_closed;
     if (has_opened && journal_) record_connection();
-    if (is_open())
-        for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
+    if (is_open() && !queued_messages_.empty()) send_now(std::exchange(queued_messages_, {}));
     if (has_opened && is_quitting_) session_.finish();
     const bool is_over = session_.state() == State::closed || session_.state() == State::idle;
     if (is_over && (is_quitting_ || session_.is_out_of_time())) loop_.stop();
@@ -231,59 +230,62 @@ bool ScreenClient::sends_each_line() const {
     return framing.delimiter.ends_with('\n') && !framing.takes_turns;
 }
 
-void ScreenClient::send(const std::string& line) {
-    if (is_open()) return send_now(line);
-    if (!options_.has_target) return refuse(line, no_target_text);
-    if (is_quitting_)
-        return refuse(line, "not sent; yodel quits once all replies have arrived");
-    queued_lines_.push_back(line);
+void ScreenClient::send(const std::string& text) {
+    const auto refuse = [&](const std::string& why) {
+        editor_.set(text);
+        add_note(why, Style::warn);
+    };
+    if (!options_.has_target) return refuse(no_target_text);
+    if (is_quitting_) return refuse("not sent; yodel quits once all replies have arrived");
+    std::vector<std::string> messages;
+    const std::string trouble = split(text, messages);
+    if (!trouble.empty()) return refuse(trouble);
+    if (is_open()) return send_now(messages);
+    queued_messages_.insert(queued_messages_.end(), messages.begin(), messages.end());
     const bool is_reconnecting = reconnects_to_send(session_);
     add_note((is_reconnecting ? "connecting again to send: "
                               : "not connected; will be sent once connected: ") +
-                 line,
+                 text,
              Style::warn);
     if (is_reconnecting) session_.connect();
 }
 
-// Sends nothing if any of the messages is refused.
-void ScreenClient::send_now(const std::string& text) {
+std::string ScreenClient::split(const std::string& text,
+                                std::vector<std::string>& messages) const {
     const Session::Options& options = session_.options();
     const Framing& framing = *options.framing;
-    std::vector<std::string> payloads;
     for (std::size_t at = 0, end = 0; end != text.npos; at = end + 1) {
         end = sends_each_line() ? text.find('\n', at) : text.npos;
         std::string line = text.substr(at, end - at);
-        if (line.empty() && text.size() > 1 && framing.min_payload() > 0) continue;
+        if (line.empty() && framing.min_payload() > 0) continue;
         if (framing.takes_turns)
             for (std::size_t i = line.find('\n'); i != line.npos; i = line.find('\n', i + 2))
                 line.insert(i, 1, '\r');
-        auto payload = options_.has_escapes ? unescaped(line) : std::move(line);
-        if (!payload) return refuse(text, escapes_expected);
+        const auto payload = options_.has_escapes ? unescaped(line) : std::move(line);
+        if (!payload) return escapes_expected;
         if (!is_sendable(framing, options.max_frame, *payload))
-            return refuse(text, "not sent: " +
-                                    framing.misfit_text(payload->size(), options.max_frame));
-        payloads.push_back(std::move(*payload));
+            return "not sent: " + framing.misfit_text(payload->size(), options.max_frame);
+        for_each_piece(framing, *payload,
+                       [&](std::string_view piece) { messages.emplace_back(piece); });
     }
+    if (messages.empty()) return "not sent: " + framing.misfit_text(0, options.max_frame);
+    return {};
+}
+
+void ScreenClient::send_now(const std::vector<std::string>& messages) {
     Event sent{.fate = Fate::sent};
     sent.message = {.id = session_.last_id() + 1, .payload = {}};
-    for (const std::string& payload : payloads) session_.send(payload);
+    for (const std::string& message : messages) session_.send(message);
     session_.flush();
     sent.at = session_.flushed_at();
     sent.message.planned_at = sent.at;
     sent.message.sent_at = sent.at;
-    for (const std::string& payload : payloads)
-        for_each_piece(framing, payload, [&](std::string_view piece) {
-            sent.message.payload = piece;
-            session_event(sent);
-            ++sent.message.id;
-        });
-    messages_in_text_ = payloads.size();
-}
-
-// Does not replace a line being typed, because the refused line is in the history.
-void ScreenClient::refuse(const std::string& line, const std::string& why) {
-    if (editor_.empty()) editor_.set(line);
-    add_note(why, Style::warn);
+    for (const std::string& message : messages) {
+        sent.message.payload = message;
+        session_event(sent);
+        ++sent.message.id;
+    }
+    messages_sent_together_ = messages.size();
 }
 
 // --- The file.

@@ -400,7 +400,7 @@ ui::Row ScreenClient::status_row(int width) const {
             parts.front().text = text;
         }
     }
-    if (const std::size_t count = queued_lines_.size(); count > 0)
+    if (const std::size_t count = queued_messages_.size(); count > 0)
         put(Rank::mode, std::to_string(count) + " " + status_word::queued, Style::status_warn);
     if (journal_) put(Rank::target, status_word::file, Style::status);
     if (!options_.key_log.empty()) put(Rank::trust, status_word::key_log, Style::status_warn);
@@ -501,7 +501,7 @@ std::string ScreenClient::hint_text() const {
 // Returns how many lines of a text are answered, or explains how to type the text that follows
 // DATA in SMTP.
 std::string ScreenClient::progress_hint() const {
-    const std::size_t count = messages_in_text_;
+    const std::size_t count = messages_sent_together_;
     const std::size_t left = std::min(session_.in_flight(), count);
     if (count > 1 && left > 0)
         return std::to_string(count - left) + " of " + std::to_string(count) + " answered";

@@ -143,11 +143,14 @@ private:
     // Returns true if messages end with a newline, so that each line of a text is a message. A
     // message of SMTP may have several lines, because the server decides when it ends.
     bool sends_each_line() const;
-    // Sends the line, queues it until there is a connection, or refuses it. Connects again if
-    // reconnects_to_send().
-    void send(const std::string& line);
-    void send_now(const std::string& text);
-    void refuse(const std::string& line, const std::string& why);
+    // Sends the messages of the text, or queues them until there is a connection. Connects
+    // again if reconnects_to_send(). If a message cannot be sent, sends none, and puts the text
+    // back into the line.
+    void send(const std::string& text);
+    // Appends the messages of the text. Returns why one of them cannot be sent, or an empty
+    // string if all can.
+    std::string split(const std::string& text, std::vector<std::string>& messages) const;
+    void send_now(const std::vector<std::string>& messages);
     bool refuse_without_target();
 
     // Calls Session::finish(), which waits for replies, and stops the loop once the session
@@ -196,9 +199,9 @@ private:
     std::deque<std::pair<ev::Time, Results>> earlier_results_;
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_round_trips_;
-    std::deque<std::string> queued_lines_;  // lines to send over the next connection
-    std::size_t messages_in_text_ = 0;      // number of messages in the text sent last
-    bool is_quitting_ = false;              // the loop stops once the session is closed
+    std::vector<std::string> queued_messages_;  // to send over the next connection
+    std::size_t messages_sent_together_ = 0;    // by the last send_now()
+    bool is_quitting_ = false;                  // the loop stops once the session is closed
     Session::State reported_state_ = Session::State::idle;  // at the last session_changed()
     bool has_noted_half_close_ = false;  // the server's half-close of this connection is noted
     // The last failure that a retry followed. The same failure is not reported again.

@@ -97,7 +97,7 @@ inline constexpr SignGroup sign_groups[] = {
       {{"▁▄█", ""}, "recent round trips, relative to the longest one"},
       {{status_word::unverified}, "the certificate has faults, but -k accepts it"},
       {{status_word::held}, "the view is held; N newer entries are below it"},
-      {{status_word::queued}, "lines to be sent once connected"},
+      {{status_word::queued}, "messages to be sent once connected"},
       {{status_word::file}, "a transcript or recording is being written"},
       {{status_word::key_log}, "TLS secrets are being written to SSLKEYLOGFILE"}}},
     {"Statistics",

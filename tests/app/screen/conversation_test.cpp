@@ -163,12 +163,18 @@ TEST_CASE("a line is sent as it is, or returns to the user") {
         {"empty lines, which are no messages with this framing",
          R"(-f resp; --expect any; send a\n\nb; peer got a\r\nb\r\n; reports CONNECTED, a, b)"},
         {"a bad escape", R"(escapes; send \\q; last \q
-            reports ... a backslash must be followed by n, r, t, 0, a backslash, or x and two hex digits)"},
+            reports ... a backslash must be followed by n, r, t, 0, a backslash, or x and two hex digits
+            keys ^U F8; send a\\q; last a\q; hides queued
+            reports DISCONNECTED, a backslash must be followed by n, r, t, 0, a backslash, or x and two hex digits)"},
+        {"too long, before it is queued",
+         R"(--max-frame 8; keys F8; send 123456789; last 123456789; hides queued
+            reports ... not sent: a message of 9 bytes exceeds the limit of 8 (--max-frame))"},
         {"empty",
          "-f raw; keys Enter; reports ... not sent: -f raw does not allow empty messages"},
-        {"not connected", R"(keys F8; send one; send two; shows 2 queued
-            reports CONNECTED, DISCONNECTED, QUEUED one, QUEUED two
-            keys F5; peer got one\ntwo\n; hides queued; reports CONNECTED, one, two)"},
+        {"not connected", R"(keys F8; send one; reports CONNECTED, DISCONNECTED, QUEUED one
+            send two\nthree; shows 3 queued
+            keys F5; peer got one\ntwo\nthree\n; hides queued
+            reports ... CONNECTED, one, two, three)"},
         {"to a server that has closed the connection",
          R"(send a; peer got a\n; peer ends; shows closed:; send b; peer got b\n; hides queued
             reports CONNECTED, a, a - no reply before the connection ended, the server closed the connection after 0 of 1 replies, connecting again to send: b, CONNECTED, b)"},

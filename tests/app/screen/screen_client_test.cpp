@@ -268,8 +268,6 @@ TEST_CASE("^D quits once all replies have arrived") {
         {"a line sent meanwhile returns",
          R"(keys hello Enter ^D; shows closing; keys more Enter; last more
                                              shows not sent)"},
-        {"but not into another line",
-         R"(--max-frame 8; keys F8 123456789 Enter; shows 1 queued; keys half F5; shows exceeds the limit; last half)"},
     });
 }
 

@@ -87,7 +87,8 @@ std::string phase_text(const RunProgress& progress) {
     return "connecting";
 }
 
-std::vector<Part> count_parts(const Results& results) {
+std::vector<Part> count_parts(const RunProgress& progress) {
+    const Results& results = progress.results;
     std::vector<Part> parts;
     const auto add = [&parts](std::uint64_t count, const char* name, int rank,
                               Style above_zero = Style::normal) {
@@ -103,7 +104,8 @@ std::vector<Part> count_parts(const Results& results) {
         return parts;
     }
     add(results.sent, "sent", 4);
-    add(results.echoed, "echoed", 2);
+    const bool expects_any = progress.run.session.expect == Expect::any;
+    add(results.echoed, expects_any ? "answered" : "echoed", 2);
     add(results.bad, "bad", 0, Style::bad);
     add(results.lost, "lost", 1, Style::bad);
     if (results.unsent > 0) add(results.unsent, "unsent", 1, Style::bad);
@@ -152,7 +154,7 @@ std::vector<Part> rate_parts(const RunProgress& progress, const LoadRates& rates
 
 std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) {
     const Results& results = progress.results;
-    std::vector<Fact> facts{{1, results.is_probe ? "total" : "messages", count_parts(results)},
+    std::vector<Fact> facts{{1, results.is_probe ? "total" : "messages", count_parts(progress)},
                             {4, "rate", rate_parts(progress, rates)},
                             {3, main_times(results).name, time_parts(results), "  "}};
     if (!progress.verdicts.empty()) facts.push_back({2, "required", {}});
@@ -327,7 +329,7 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
                      is_connected ? Style::good : Style::bold};
     if (size.rows <= 1) {
         std::vector<Part> parts{phase};
-        for (auto [more, rank] : {std::pair(count_parts(progress.results), 1),
+        for (auto [more, rank] : {std::pair(count_parts(progress), 1),
                                   {{{rate_text(rates.right)}}, 3},
                                   {time_parts(progress.results), 3}})
             for (Part& part : more) {

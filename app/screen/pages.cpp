@@ -157,7 +157,8 @@ void add_figure(PageRows& page, const char* name, const std::string& figure,
                   style);
 }
 
-void add_counts(PageRows& page, const Results& results, const Results* before) {
+void add_counts(PageRows& page, const Statistics& statistics, const Results* before) {
+    const Results& results = statistics.results;
     page.add_title("Messages");
     if (before) add_figure(page, "", "total", "last minute", Style::dim);
     const auto add = [&](const char* name, std::uint64_t Results::*count,
@@ -169,7 +170,8 @@ void add_counts(PageRows& page, const Results& results, const Results* before) {
                    all > 0 ? style : Style::normal);
     };
     add("sent", &Results::sent);
-    add("echoed", &Results::echoed);
+    if (statistics.listens) return add("received", &Results::unsolicited);
+    add(statistics.expects_any ? "answered" : "echoed", &Results::echoed);
     add("bad", &Results::bad, Style::bad);
     add("lost", &Results::lost, Style::bad);
     add("late", &Results::late);
@@ -240,7 +242,7 @@ Rows statistics_page(const Statistics& statistics, int width) {
     // The column of the last minute is omitted if it does not fit.
     const Results* const before = width < 36 ? nullptr : statistics.minute_ago;
     PageRows page{width};
-    add_counts(page, results, before);
+    add_counts(page, statistics, before);
     if (times.count() > 0) {
         const Histogram recent = before ? times.since(before->round_trips) : Histogram();
         page.add_title("Round trips (percentiles within 1 %)");
@@ -307,7 +309,9 @@ Rows message_page(const Transcript::Entry& entry, bool is_resp, const ui::Needle
     const auto add = [&](const char* name, std::string_view bytes) {
         add_bytes(page, needle, is_resp, name, bytes, marked_byte);
     };
-    page.add_title(is_sent ? "Message " + std::to_string(message.id) : "Unsolicited");
+    page.add_title(is_sent          ? "Message " + std::to_string(message.id)
+                   : reply.is_right ? "Received"
+                                    : "Unsolicited");
     if (is_sent)
         page.add_fact("sent",
                       clock_text(entry.at - std::chrono::duration_cast<system_clock::duration>(
@@ -319,9 +323,9 @@ Rows message_page(const Transcript::Entry& entry, bool is_resp, const ui::Needle
                       Style::warn);
     if (is_answered) page.add_fact("received", clock_text(entry.at));
     if (is_answered && reply.round_trip)
-        page.add_fact("round trip", entry.network
-                                        ? network_share_text(*reply.round_trip, *entry.network)
-                                        : milliseconds_text(*reply.round_trip));
+        page.add_fact(is_sent ? "round trip" : "since sent",
+                      entry.network ? network_share_text(*reply.round_trip, *entry.network)
+                                    : milliseconds_text(*reply.round_trip));
     if (!is_answered) page.add_fact("reply", "none yet", Style::bad);
     if (event.fate == Fate::late)
         page.add_fact("reply", "late, after the reply timeout", Style::warn);

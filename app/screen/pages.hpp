@@ -44,6 +44,8 @@ struct Statistics {
     const PercentileHistory& history;
     const std::vector<Transcript::Entry>& notable;
     std::optional<std::size_t> selected_index;  // in `notable`
+    bool expects_any = false;                   // "answered" instead of "echoed"
+    bool listens = false;                       // count received messages instead of replies
 };
 
 // Returns counts, round trips and the notable messages. The selected message is in

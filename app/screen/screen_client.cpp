@@ -323,8 +323,10 @@ Rows ScreenClient::key_rows(int width) {
 
 Rows ScreenClient::statistics_rows(int width) {
     const Page& page = pages_.back();
+    const Session::Options& options = session_.options();
     return statistics_page({shown_results(), results_a_minute_ago(), percentile_history_,
-                            page.notable, page.selected_index},
+                            page.notable, page.selected_index, options.expect == Expect::any,
+                            options.listens()},
                            width);
 }
 

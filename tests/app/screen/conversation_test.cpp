@@ -139,6 +139,7 @@ TEST_CASE("clients are answered by hand, one after the other") {
          R"(listening; reports listening 127.0.0.1:PORT; peer connects; shows * up
             peer sends hello\nand more\n; reports ACCEPTED, hello, and more
             send hi; peer got hi\n; +1s; peer sends well\n; reports hi, well; shows 1^ 3v
+            keys F2; shows received            3; keys Esc
             quit; stops; reports DISCONNECTED; status 0)"},
         {"a client that leaves is followed by the next",
          R"(listening; --retry forever; reports listening 127.0.0.1:PORT

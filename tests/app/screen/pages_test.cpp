@@ -95,6 +95,11 @@ TEST_CASE("the statistics page contains counts, and times once there are any") {
         "lost                0\nlate                0\nunsolicited         2\n";
     CHECK(text(statistics(tally, 80)) == counts);
     CHECK(bad_rows(statistics(tally, 80)) == Texts{"bad                 1"});
+    const auto words = [&tally](bool expects_any, bool listens) {
+        return text(statistics_page({tally, nullptr, {}, {}, {}, expects_any, listens}, 80));
+    };
+    CHECK(contains(words(true, false), "\nanswered            0\n"));
+    CHECK(words(false, true) == "Messages\nsent                4\nreceived            2\n");
     tally.uses_datagrams = true;
     tally.duplicates = 3;
     tally.reordered = 5;
@@ -203,6 +208,12 @@ TEST_CASE("a message is shown beside its reply, with the first bad byte marked")
         {entry({.fate = Fate::unsolicited, .reply = {.payload = "news"}}),
          {"Unsolicited\nreceived    ", "\nReceived, 4 bytes\n"},
          {"Sent", "sent"},
+         {},
+         {}},
+        {entry({.fate = Fate::unsolicited,
+                .reply = {.payload = "news", .round_trip = 9ms, .is_right = true}}),
+         {"Received\nreceived    ", "\nsince sent  9.0 ms\n"},
+         {"Unsolicited", "round trip"},
          {},
          {}},
     };

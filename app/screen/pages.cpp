@@ -12,6 +12,7 @@
 #include <bit>
 #include <chrono>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace yodel {
@@ -29,7 +30,8 @@ constexpr std::size_t max_decoded_bytes = 64 * 1024;
 constexpr std::size_t no_byte = std::string::npos;
 
 bool is_failure(const Event& event) {
-    return event.fate == Fate::bad || event.fate == Fate::lost;
+    const bool is_bad_and_late = event.fate == Fate::late && !event.reply.is_right;
+    return event.fate == Fate::bad || event.fate == Fate::lost || is_bad_and_late;
 }
 
 // Adds a row for each power of two microseconds, from the fastest round trip to the slowest.
@@ -189,7 +191,7 @@ void add_notable(PageRows& page, const std::vector<Transcript::Entry>& notable,
     page.add_title("Slowest, bad and lost messages");
     for (std::size_t i = 0; i < notable.size(); ++i) {
         const Event& event = *notable[i].event;
-        std::string name = is_failure(event) ? word_of(event.fate) : "";
+        std::string name = !is_failure(event) ? "" : has_reply(event.fate) ? "bad" : "lost";
         if (event.reply.round_trip)
             name += (name.empty() ? "" : " ") + milliseconds_text(*event.reply.round_trip);
         const std::string_view payload = event.message.payload;
@@ -221,10 +223,14 @@ std::vector<Transcript::Entry> notable_entries(const Transcript& transcript) {
     constexpr std::size_t max_failed = 20;
     std::multimap<ev::Duration, const Transcript::Entry*> slow;  // by the round trip
     std::vector<const Transcript::Entry*> failed;                // the newest first
+    std::set<std::pair<ev::Time, std::uint64_t>> late;  // answered after they counted as lost
     const auto& all = transcript.entries();
     for (auto entry = all.rbegin(); entry != all.rend(); ++entry) {
         const Event& event = *entry->event;
-        if (is_failure(event) && failed.size() < max_failed) failed.push_back(&*entry);
+        const std::pair key(event.message.planned_at, event.message.id);
+        if (is_failure(event) && failed.size() < max_failed && !late.contains(key))
+            failed.push_back(&*entry);
+        if (event.fate == Fate::late) late.insert(key);
         if (event.fate != Fate::echoed || !event.reply.round_trip) continue;
         slow.emplace(*event.reply.round_trip, &*entry);
         if (slow.size() > max_slow) slow.erase(slow.begin());

@@ -139,13 +139,17 @@ TEST_CASE("the slowest right replies, and the newest bad and lost messages, are 
     const std::string long_payload(100, 'x');
     for (int i = 1; i <= 30; ++i) {
         const std::string payload = "m" + std::to_string(i);
-        Event event{.fate = i > 6 ? Fate::lost : Fate::echoed, .message = {.payload = payload}};
+        Event event{.fate = i > 6 ? Fate::lost : Fate::echoed,
+                    .message = {.id = static_cast<std::uint64_t>(i), .payload = payload}};
         if (i <= 6) event.reply = {.payload = payload, .round_trip = i * 1ms, .is_right = true};
         if (i == 30) event.message.payload = long_payload;
         transcript.append(entry(event));
     }
-    transcript.append(entry({.fate = Fate::bad,
-                             .message = {.payload = "\x1b"},
+    transcript.append(entry({.fate = Fate::late,
+                             .message = {.id = 29, .payload = "m29"},
+                             .reply = {.payload = "m29", .is_right = true}}));
+    transcript.append(entry({.fate = Fate::late,
+                             .message = {.id = 28, .payload = "\x1b"},
                              .reply = {.payload = "no", .round_trip = 9ms}}));
     const auto notable = notable_entries(transcript);
     REQUIRE(notable.size() == 25);
@@ -154,8 +158,8 @@ TEST_CASE("the slowest right replies, and the newest bad and lost messages, are 
                                "5.0 ms      m5\n4.0 ms      m4\n3.0 ms      m3\n"
                                "2.0 ms      m2\nbad 9.0 ms  ^[\n"
                                "lost        " +
-                                   std::string(64, 'x') + "...\nlost        m29\n"));
-    CHECK(text(rows).ends_with("lost        m12\n"));
+                                   std::string(64, 'x') + "...\nlost        m27\n"));
+    CHECK(text(rows).ends_with("lost        m10\n"));
     CHECK(in_style(rows, ui::Style::selected) == Texts{"^["});
 }
 

@@ -63,7 +63,8 @@ void add_tls(const auto& add, const bufio::TlsFacts& tls) {
         return add(Rank::trust, status_word::unverified, Style::status_bad);
     const bool is_expiring = tls.days_left < 14;
     add(is_expiring ? Rank::trust : Rank::detail,
-        glyph::right.text() + std::to_string(tls.days_left) + "d",
+        tls.is_expired ? "CERT EXPIRED " + tls.not_after
+                       : glyph::right.text() + std::to_string(tls.days_left) + "d",
         is_expiring ? Style::status_warn : Style::status);
 }
 

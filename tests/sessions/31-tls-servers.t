@@ -52,6 +52,12 @@ A certificate that is refused (60) is accepted with its pin, or with -k, which l
   $ hello -k --json 2>log | grep -o '"unverified":"[^"]*"'
   "unverified":"the certificate has a key of 1024 bits (rsaEncryption), which is too weak"
 
+The screen shows that a pinned certificate has expired.
+
+  $ class expired; hello --quiet 2>log; pin=$(grep -o 'sha256//[^,]*' log)
+  $ on_terminal yodel --pinnedpubkey $pin tls://127.0.0.1:$PORT -- 'wait CERT EXPIRED 2021-01-01' 'keys ^D' gone
+  status 0
+
 So is our own certificate judged by the server.
 
   $ class right clients=ca.pem

@@ -331,12 +331,13 @@ void KeyParser::feed(std::string_view bytes) {
 }
 
 bool KeyParser::has_incomplete_key() const {
-    return !is_in_paste_ && !is_expired_ && !bytes_.empty() && bytes_[0] == esc &&
-           parse(bytes_, false).size == 0 && parse(bytes_, true).size != 0;
+    if (is_in_paste_ || is_expired_) return is_in_paste_;
+    return !bytes_.empty() && bytes_[0] == esc && parse(bytes_, false).size == 0 &&
+           parse(bytes_, true).size != 0;
 }
 
 std::optional<Key> KeyParser::next() {
-    while (!bytes_.empty()) {
+    while (!bytes_.empty() || (is_in_paste_ && is_expired_)) {
         if (is_in_paste_) {
             if (!take_paste()) return std::nullopt;
             return Key{plain(KeyCode::paste), cr_to_lf(std::exchange(pasted_text_, {})),
@@ -360,14 +361,14 @@ bool KeyParser::take_paste() {
     const std::size_t end = bytes_.find(paste_end);
     const bool has_end = end != std::string::npos;
     // Leaves the last bytes, which may begin the sequence that ends the paste.
-    const std::size_t tail = std::min(bytes_.size(), paste_end.size() - 1);
+    const std::size_t tail = is_expired_ ? 0 : std::min(bytes_.size(), paste_end.size() - 1);
     const std::size_t size = has_end ? end : bytes_.size() - tail;
     const std::size_t space = max_paste - pasted_text_.size();
     if (size > space) is_paste_truncated_ = true;
     pasted_text_.append(bytes_, 0, std::min(size, space));
     bytes_.erase(0, has_end ? size + paste_end.size() : size);
-    is_in_paste_ = !has_end;
-    return has_end;
+    is_in_paste_ = !has_end && !is_expired_;
+    return !is_in_paste_;
 }
 
 }  // namespace ui

@@ -24,9 +24,11 @@ public:
     // Returns the next complete key, if any. After feed(), call it until it returns none.
     std::optional<Key> next();
 
-    // True if the remaining bytes, such as ESC, may be a key or begin a sequence. If no more
-    // bytes follow in time, call expire(), and next() takes the bytes for a key.
+    // True if the remaining bytes, such as ESC, may be a key or begin a sequence, and during a
+    // paste. If no more bytes follow in time, call expire(): next() then takes the bytes for a
+    // key, or ends the paste, whose end may have been lost.
     bool has_incomplete_key() const;
+    bool is_in_paste() const { return is_in_paste_; }
     void expire() { is_expired_ = true; }
 
 private:

@@ -27,6 +27,9 @@ namespace {
 // signal ends the program within a second.
 constexpr std::chrono::milliseconds flush_timeout{200};
 constexpr std::chrono::milliseconds flush_poll_interval{5};
+// Maximum pause within a paste. If it were short, a slow line could split a paste, and the
+// newlines of its rest would act as Enter.
+constexpr std::chrono::milliseconds paste_timeout{2000};
 constexpr int max_dimension = 1000;  // rows or columns; the rest of the screen stays empty
 
 termios usable_settings() {
@@ -214,6 +217,7 @@ bool Terminal::read_bytes() {
 
 std::optional<std::chrono::milliseconds> Terminal::key_timeout() const {
     if (!parser_.has_incomplete_key()) return std::nullopt;
+    if (parser_.is_in_paste()) return paste_timeout;
     const char* const value = std::getenv("ESCDELAY");
     return std::chrono::milliseconds(value ? std::clamp(std::atoi(value), 0, 1000) : 25);
 }

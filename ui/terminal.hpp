@@ -44,8 +44,9 @@ public:
     std::optional<Key> read_key();
 
     // Returns a delay if the rest of the input, such as ESC, may be a key or begin a sequence.
-    // The delay is ESCDELAY in milliseconds, at most 1000, or else 25 ms. If no input arrives
-    // within the delay, call expire_key(); read_key() then returns the key.
+    // The delay is ESCDELAY in milliseconds, at most 1000, or else 25 ms; within a paste, two
+    // seconds. If no input arrives within the delay, call expire_key(); read_key() then returns
+    // the key, or the paste.
     std::optional<std::chrono::milliseconds> key_timeout() const;
     void expire_key() { parser_.expire(); }
 

@@ -59,6 +59,7 @@ void FullScreen::turn_ended() {
 
 void FullScreen::read_keys() {
     while (const auto key = terminal_.read_key()) press(*key);
+    escape_timer_.cancel();
     if (const auto timeout = terminal_.key_timeout()) escape_timer_.start(*timeout);
     has_changed_ = true;
     if (!terminal_.is_gone()) return;

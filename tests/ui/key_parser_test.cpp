@@ -83,6 +83,9 @@ TEST_CASE("keys do not depend on how their bytes are split") {
          "paste:a\nb\n\x1b[A\xe4\xbd\x1b[201 k"},
         {"\x1b[200~x\ny\x1b[201~", "paste:x\ny"},
         {"\x1b[200~\x1b[201~", "paste"},
+        // Without an end, and then a pause.
+        {"\x1b[200~", "paste"},
+        {"\x1b[200~a\x1b[201", "paste:a\x1b[201"},
         {"\x1b[201~k", "k"},
         {"\033OP\033OQ\033OR\033OS", "f1 f2 f3 f4"},
         {"\033[11~\033[12~\033[13~\033[14~\033[15~", "f1 f2 f3 f4 f5"},
@@ -203,19 +206,15 @@ TEST_CASE("no sequence swallows the interrupt that follows it") {
             }
 }
 
-TEST_CASE("the parser waits only for bytes that could be a key by themselves") {
+TEST_CASE("the parser waits only in a paste, and for bytes that could be a key by themselves") {
     const struct {
         std::string_view bytes;
         bool waits;
     } cases[] = {
-        {"", false},           {"a", false},
-        {"\x1b", true},        {"\x1b[", true},
-        {"\x1bO", true},       {"\x1b[1;", false},
-        {"\x1b[200~a", false}, {"\x1b[200~\x1b", false},
-        {"\x1b]", true},       {"\x1bP", true},
-        {"\x1b]1", false},     {"\x1b]1\x1b", false},
-        {"\xe4\xbd", false},   {"\x1b\x1b", true},
-        {"\x1b\x1b[1", false},
+        {"", false},         {"a", false},       {"\x1b", true},        {"\x1b[", true},
+        {"\x1bO", true},     {"\x1b[1;", false}, {"\x1b[200~a", true},  {"\x1b[200~\x1b", true},
+        {"\x1b]", true},     {"\x1bP", true},    {"\x1b]1", false},     {"\x1b]1\x1b", false},
+        {"\xe4\xbd", false}, {"\x1b\x1b", true}, {"\x1b\x1b[1", false},
     };
     for (const auto& each : cases) {
         KeyParser parser;

@@ -63,7 +63,8 @@ private:
         FD_ZERO(&output);
         if (!terminal_.flush()) FD_SET(terminal_.output(), &output);
         const auto timeout = terminal_.key_timeout();
-        const timespec delay{0, timeout ? static_cast<long>(timeout->count() * 1'000'000) : 0};
+        const auto time = timeout.value_or(std::chrono::milliseconds(0)).count();
+        const timespec delay{time / 1000, time % 1000 * 1'000'000};
         const int count = pselect(terminal_.output() + 1, &input, &output, nullptr,
                                   timeout ? &delay : nullptr, &none);
         if (timeout && count == 0) terminal_.expire_key();

@@ -109,6 +109,8 @@ TEST_CASE("each key works as its help explains") {
         {"a paste, whose last newline is dropped",
          R"(keys Paste one\rtwo\r EndPaste !; shows one^Jtwo!  ; shows 2 lines: Enter sends 2 messages; shows 0↑; keys Back Enter
             peer got one\ntwo\n; shows 2↑)"},
+        {"a paste whose end does not arrive",
+         "keys Paste half; hides half; +2s; last half; keys ^C; last \"^C again to quit\""},
         {"counting the replies to a text of several lines",
          R"(keys a M-Enter b Enter; last 0 of 2 answered; peer answers a; last 1 of 2 answered
             peer answers b; last )"},

@@ -96,8 +96,9 @@ const std::span<const Binding<LineEditor>> LineEditor::bindings{binding_table};
 bool LineEditor::press(const Key& key) {
     previous_action_ = std::exchange(last_action_, Action::other);
     if (std::exchange(next_is_literal_, false)) {
-        insert(literal_text(key));
-        return true;
+        const std::string text = literal_text(key);
+        insert(text);
+        if (!text.empty()) return true;
     }
     if (key.chord == ctrl('d') && empty()) return false;
     if (perform(bindings, key.chord, *this)) return true;

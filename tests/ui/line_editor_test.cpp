@@ -175,7 +175,7 @@ TEST_CASE("leaves keys without a binding to the caller") {
         {"\r", false},      {"\x03", false},   {"\x04", false}, {"a\x04", true},
         {"\x1b[A", false},  {"\x10", false},   {"\x12", false}, {"\x1b", false},
         {"\x1bh", false},   {"\x1bOP", false}, {"\x0c", false}, {"\x1b[5~", false},
-        {"\x16\x04", true}, {"\x16\r", true},  {"\n", false},   {"\x16\x1b[A", true},
+        {"\x16\x04", true}, {"\x16\r", true},  {"\n", false},   {"\x16\x1b[A", false},
     };
     for (const auto& each : cases) {
         INFO(ui::printable(each.typed));

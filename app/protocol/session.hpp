@@ -121,6 +121,7 @@ public:
     std::size_t in_flight() const { return ledger_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return ledger_.in_flight_bytes(); }
     std::uint64_t last_id() const { return ledger_.last_id(); }  // the message queued last
+    std::string_view partial_message() const;  // received bytes of an incomplete message
     std::size_t pending() const { return stream_ ? stream_->pending() : 0; }  // bytes to write
     // Returns true with datagrams, whose order and arrival are not certain. The peer cannot
     // slow us down, and messages beyond the capacity of the peer or the path are lost.
@@ -204,7 +205,6 @@ private:
     bool report(Event event);
     bool report_resolved();
     void report_changes();
-    std::string_view partial_message() const;  // bytes of the incomplete reply
 
     void observe_traffic(ev::Time now);
     void observe();

@@ -110,6 +110,7 @@ bool ScreenClient::refuse_without_target() {
 
 void ScreenClient::session_changed() {
     mark_changed();
+    session_changed_at_ = loop_.now();
     const State state = session_.state();
     const bool has_opened = is_open() && reported_state_ != State::open;
     if (state != reported_state_) report_state();

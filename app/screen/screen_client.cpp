@@ -20,6 +20,8 @@ namespace {
 
 // Minimum time between two drawings: at most about 60 a second.
 constexpr ev::Duration frame_time = 16ms;
+// Time after which the hint tells that a message is incomplete.
+constexpr ev::Duration partial_time = 1s;
 // Another ^C within this time quits.
 constexpr ev::Duration quit_time = 2s;
 
@@ -500,13 +502,16 @@ std::string ScreenClient::hint_text() const {
     return std::string(connection_hints(session_, !history_.lines().empty()));
 }
 
-// Returns how many lines of a text are answered, or explains how to type the text that follows
-// DATA in SMTP.
+// Returns how many lines of a text are answered, how much of a message has arrived if its rest
+// is missing for a while, or how to type the text that follows DATA in SMTP.
 std::string ScreenClient::progress_hint() const {
     const std::size_t count = messages_sent_together_;
     const std::size_t left = std::min(session_.in_flight(), count);
     if (count > 1 && left > 0)
         return std::to_string(count - left) + " of " + std::to_string(count) + " answered";
+    const std::string_view partial = session_.partial_message();
+    if (!partial.empty() && loop_.now() - session_changed_at_ >= partial_time)
+        return "a message is incomplete " + session_.options().framing->fragment_text(partial);
     const auto& entries = transcript_.entries();
     if (!session_.options().framing->takes_turns || entries.empty()) return {};
     const Event& last = *entries.back().event;

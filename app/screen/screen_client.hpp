@@ -203,6 +203,7 @@ private:
     std::size_t messages_sent_together_ = 0;    // by the last send_now()
     bool is_quitting_ = false;                  // the loop stops once the session is closed
     Session::State reported_state_ = Session::State::idle;  // at the last session_changed()
+    ev::Time session_changed_at_{};                         // of the last session_changed()
     bool has_noted_half_close_ = false;  // the server's half-close of this connection is noted
     // The last failure that a retry followed. The same failure is not reported again.
     bufio::End reported_failure_;

@@ -114,6 +114,9 @@ TEST_CASE("each key works as its help explains") {
         {"counting the replies to a text of several lines",
          R"(keys a M-Enter b Enter; last 0 of 2 answered; peer answers a; last 1 of 2 answered
             peer answers b; last )"},
+        {"a message without its newline",
+         R"(peer sends prompt>; +2s; last a message is incomplete after 7 bytes; peer sends \n
+            shows « prompt>; shows F1 help)"},
         {"a text of SMTP",
          R"(-f smtp; --expect any; peer sends 220 hi\r\n; shows 220 hi; keys DATA Enter
             peer got DATA\r\n; peer sends 354 go\r\n

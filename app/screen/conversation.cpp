@@ -158,7 +158,9 @@ void ScreenClient::add_note(std::string_view text, Style style) {
 }
 
 void ScreenClient::session_event(const Event& event) {
-    if (event.fate == Fate::read) return;
+    // What is in flight when the user quits was neither too late nor lost by the connection.
+    const bool has_user_quit = is_quitting_ && session_.end().reason == bufio::Reason::aborted;
+    if (event.fate == Fate::read || (event.fate == Fate::lost && has_user_quit)) return;
     add_event(event);
     const Reply& reply = event.reply;
     if (event.fate == Fate::stale && results_.stale == 1)

@@ -1,5 +1,7 @@
 #include "app/protocol/dialogue.hpp"
 
+#include "app/protocol/resp.hpp"
+
 #include <strings.h>
 
 #include <algorithm>
@@ -133,10 +135,12 @@ bool Dialogue::take_answer(std::string_view& received) {
     consumed_ += next.used;
     const bool is_greeting = next.kind == Kind::stray && !service_;
     std::string prefix = (is_greeting ? "greeting" : step().note) + ": ";  // of the first line
-    for (std::string_view rest = answer.substr(0, max_noted); !rest.empty();) {
-        const std::size_t end = std::min(rest.find("\r\n"), rest.size());
+    std::string text(answer);
+    if (framing_.name == "resp") text = resp_text(text + "\r\n").value_or(text);
+    for (std::string_view rest = std::string_view(text).substr(0, max_noted); !rest.empty();) {
+        const std::size_t end = rest.find_first_of("\r\n");
         notes_.push_back(std::exchange(prefix, "") + std::string(rest.substr(0, end)));
-        rest.remove_prefix(std::min(end + 2, rest.size()));
+        rest.remove_prefix(std::min(rest.find_first_not_of("\r\n", end), rest.size()));
     }
     const std::string quoted(answer.substr(0, std::min(max_quoted, answer.find('\r'))));
     if (service_) {

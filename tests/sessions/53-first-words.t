@@ -15,8 +15,8 @@ A file keeps the password out of the list of processes, and -v shows no argument
 
   $ printf 'AUTH secret\nSELECT 2\n' > words
   $ echo 'GET a' | yodel -v -f resp --on-connect @words unix:redis 2>&1 >&- | grep on-connect
-  yodel: --on-connect 1, AUTH ...: +OK
-  yodel: --on-connect 2, SELECT ...: +OK
+  yodel: --on-connect 1, AUTH ...: OK
+  yodel: --on-connect 2, SELECT ...: OK
   $ echo 'GET a' > messages
   $ yodel-load -f resp --on-connect @words --connections 5 -c 50 --rate 500 --messages messages unix:redis 2>&1 | grep -o '50 sent, 50 answered'
   50 sent, 50 answered

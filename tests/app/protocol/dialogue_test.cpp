@@ -72,11 +72,11 @@ std::string outcome(const std::string& row) {
 
 TEST_CASE("a dialogue opens a connection, wherever the answers are cut") {
     test::check_table(R"(resp | AUTH secret,PING | +OK\r\n$4\r\nPONG\r\n:1\r\n
-=> AUTH secret\r\nPING\r\n | --on-connect 1, AUTH ...: +OK; --on-connect 2, PING: $4; PONG | :1\r\n
+=> AUTH secret\r\nPING\r\n | --on-connect 1, AUTH ...: OK; --on-connect 2, PING: "PONG" | :1\r\n
 resp | AUTH a,GET b | -WRONGPASS no\r\n
-=> AUTH a\r\n | --on-connect 1, AUTH ...: -WRONGPASS no | the server refused --on-connect 1: -WRONGPASS no
+=> AUTH a\r\n | --on-connect 1, AUTH ...: (error) WRONGPASS no | the server refused --on-connect 1: -WRONGPASS no
 resp | SUBSCRIBE a | >2\r\n+x\r\n+y\r\n+OK\r\n
-=> SUBSCRIBE a\r\n | greeting: >2; +x; +y; --on-connect 1, SUBSCRIBE ...: +OK |
+=> SUBSCRIBE a\r\n | greeting: 1) x; 2) y; --on-connect 1, SUBSCRIBE ...: OK |
 resp | GET a | nonsense\r\n
 => GET a\r\n |  | the server sent "nonsense", which is not valid for -f resp
 smtp | EHLO me | 220 mail\r\n250-mail\r\n250 HELP\r\n

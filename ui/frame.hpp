@@ -75,8 +75,8 @@ inline constexpr char match_mark = 1;
 inline constexpr char bad_byte_mark = 2;
 
 // Splits styled text into rows of a given width. A unit is the smallest part that a row can
-// begin with: a cell, or one character of an escape. The numbers of units, from 0, do not
-// depend on the width, except in and after a hex dump.
+// begin with: a cell, or one character of an escape. Units are numbered from 0, whatever the
+// width is, except in and after a hex dump.
 class Layout {
 public:
     enum class Wrap {

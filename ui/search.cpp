@@ -11,8 +11,8 @@ namespace ui {
 
 namespace {
 
-// Converts ASCII without the C library, for speed: one key press may search megabytes. It is
-// also converted alike in all locales.
+// Converts ASCII without the C library, for speed: one key press may search megabytes. This
+// conversion is also the same in all locales.
 char32_t lower_case(char32_t value) {
     if (value >= 0x80) return static_cast<char32_t>(::towlower(static_cast<wint_t>(value)));
     return value >= 'A' && value <= 'Z' ? value - 'A' + 'a' : value;

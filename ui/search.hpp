@@ -59,8 +59,8 @@ private:
 };
 
 // The incremental search of ^R. Text narrows the search, Backspace widens it, and ^R moves to
-// an older match. Case matters as in a Needle. Pass every key to press(), and show query(),
-// match() and has_failed() until it returns false.
+// an older match. Case matters as in a Needle. Pass every key to press() until it returns
+// false, and meanwhile show query(), match() and has_failed().
 class HistorySearch {
 public:
     // The history must outlive the search and must not change during it.

@@ -270,40 +270,40 @@ void HeatMap::add(ev::Time now, const Histogram& slice) {
         columns_.back()[cell_of(each.upper_end)] += each.count;
 }
 
-std::vector<HeatMap::Column> HeatMap::merged(std::size_t together) const {
-    std::vector<Column> fewer((columns_.size() + together - 1) / together);
+std::vector<HeatMap::Column> HeatMap::merged(std::size_t group_size) const {
+    std::vector<Column> fewer((columns_.size() + group_size - 1) / group_size);
     for (std::size_t i = 0; i < columns_.size(); ++i)
-        for (const auto& [cell, count] : columns_[i]) fewer[i / together][cell] += count;
+        for (const auto& [cell, count] : columns_[i]) fewer[i / group_size][cell] += count;
     return fewer;
 }
 
 // Each row covers the same number of cells. Empty cells surround a small filled range, so that
-// later changes are small.
+// the scale rarely changes when the range grows.
 HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
     constexpr std::size_t min_cells = 14;  // more than a factor of ten
     if (empty()) return {};
-    std::size_t together = 1;
-    while (columns_.size() > columns * together) together *= 2;
-    const std::vector<Column> shown = merged(together);
+    std::size_t group_size = 1;
+    while (columns_.size() > columns * group_size) group_size *= 2;
+    const std::vector<Column> shown = merged(group_size);
     const Column all = merged(columns_.size()).front();
     const std::size_t first = all.begin()->first;
     const std::size_t filled = all.rbegin()->first + 1 - first;
-    const std::size_t height = (filled + rows - 1) / rows;  // cells of a row
-    const std::size_t wanted = std::max(filled, std::min(rows * height, min_cells));
-    const std::size_t count = (wanted + height - 1) / height * height;
+    const std::size_t cells_per_row = (filled + rows - 1) / rows;
+    const std::size_t wanted = std::max(filled, std::min(rows * cells_per_row, min_cells));
+    const std::size_t count = (wanted + cells_per_row - 1) / cells_per_row * cells_per_row;
     const std::size_t begin =
         first - std::min(first - cell_of(ev::Duration::zero()), (count - filled) / 2);
-    View made{.column_time = column_time_ * static_cast<std::int64_t>(together), .rows = {}};
-    for (std::size_t end = begin + count; end > begin; end -= height) {
+    View view{.column_time = column_time_ * static_cast<std::int64_t>(group_size), .rows = {}};
+    for (std::size_t end = begin + count; end > begin; end -= cells_per_row) {
         Row& row =
-            made.rows.emplace_back(Row{Histogram::upper_end(end * cell_buckets - 1), {}});
+            view.rows.emplace_back(Row{Histogram::upper_end(end * cell_buckets - 1), {}});
         for (const Column& column : shown) {
             double in_row = 0;
             double in_column = 0;
             for (const auto& [cell, round_trips] : column) {
                 const auto number = static_cast<double>(round_trips);
                 in_column += number;
-                if (cell >= end - height && cell < end) in_row += number;
+                if (cell >= end - cells_per_row && cell < end) in_row += number;
             }
             const auto shade = std::lower_bound(shade_limits.begin(), shade_limits.end(),
                                                 in_row / std::max(in_column, 1.0));
@@ -311,7 +311,7 @@ HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
                                             : 0);
         }
     }
-    return made;
+    return view;
 }
 
 Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
@@ -345,11 +345,11 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
         progress.results.open == 0 && !has_ended && !progress.results.failures.empty();
     const int min_kept_facts = has_only_failures ? static_cast<int>(facts.size()) : min_facts;
     const bool has_hint = size.rows > min_facts + 1;
-    const int left = size.rows - (has_hint ? 2 : 1);
-    const int kept = std::max(left - preferred_map_rows, min_kept_facts);
-    const int count =
-        left - kept >= min_map_rows + 2 ? kept : left;  // with the map, if it fits
-    while (static_cast<int>(facts.size()) > count)
+    const int rows_left = size.rows - (has_hint ? 2 : 1);
+    const int facts_beside_map = std::max(rows_left - preferred_map_rows, min_kept_facts);
+    const bool has_map = rows_left - facts_beside_map >= min_map_rows + 2;
+    const int max_facts = has_map ? facts_beside_map : rows_left;
+    while (static_cast<int>(facts.size()) > max_facts)
         facts.erase(
             std::max_element(facts.begin(), facts.end(),
                              [](const Fact& a, const Fact& b) { return a.rank < b.rank; }));

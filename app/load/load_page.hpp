@@ -50,7 +50,7 @@ private:
     // The number of round trips in each cell that has any, by the cell's index.
     using Column = std::map<std::size_t, std::uint64_t>;
 
-    std::vector<Column> merged(std::size_t together) const;
+    std::vector<Column> merged(std::size_t group_size) const;
 
     std::vector<Column> columns_;
     ev::Time began_at_{};

@@ -91,7 +91,7 @@ void ScreenClient::show(const Event& event, Transcript::WallTime at, Style note_
     }
     Transcript::Entry entry{StoredEvent(shown), at, {}, note_style};
     if (is_answered)
-        if (const auto facts = session_.tcp()) entry.network = facts->min_rtt;
+        if (const auto facts = session_.tcp()) entry.min_rtt = facts->min_rtt;
     transcript_.append(std::move(entry));
     mark_changed();
     if (!is_answered || !event.reply.round_trip) return;

@@ -31,11 +31,11 @@ FullScreen::FullScreen(ev::Loop& loop, ev::Duration frame_time)
                      }),
       stop_signal_(loop, SIGTSTP, [this] { suspend(); }),
       keyboard_watch_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
-      escape_timer_(loop,
-                    [this] {
-                        terminal_.expire_key();
-                        read_keys();
-                    }),
+      key_timer_(loop,
+                 [this] {
+                     terminal_.expire_key();
+                     read_keys();
+                 }),
       display_watch_(loop, terminal_.output(), ev::none,
                      [this](ev::Events) { await_display(); }),
       stall_timer_(loop, [this] { stalled(true); }),
@@ -59,8 +59,8 @@ void FullScreen::turn_ended() {
 
 void FullScreen::read_keys() {
     while (const auto key = terminal_.read_key()) press(*key);
-    escape_timer_.cancel();
-    if (const auto timeout = terminal_.key_timeout()) escape_timer_.start(*timeout);
+    key_timer_.cancel();
+    if (const auto timeout = terminal_.key_timeout()) key_timer_.start(*timeout);
     has_changed_ = true;
     if (!terminal_.is_gone()) return;
     keyboard_watch_.want(ev::none);

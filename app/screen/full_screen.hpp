@@ -60,7 +60,7 @@ private:
     bool has_changed_ = true;   // the screen must be drawn again
     bool is_resuming_ = false;  // the terminal must be taken over again, after SIGCONT
     ev::Watch keyboard_watch_;
-    ev::Timer escape_timer_;   // runs while a key or a paste is incomplete
+    ev::Timer key_timer_;      // runs while a key or a paste is incomplete
     ev::Watch display_watch_;  // active until the terminal has accepted the whole drawing
     ev::Timer stall_timer_;    // runs for the first second while display_watch_ is active
     ev::Timer frame_timer_;    // runs while it is too early for another drawing

@@ -330,7 +330,7 @@ Rows message_page(const Transcript::Entry& entry, bool is_resp, const ui::Needle
     if (is_answered) page.add_fact("received", clock_text(entry.at));
     if (is_answered && reply.round_trip)
         page.add_fact(is_sent ? "round trip" : "since sent",
-                      entry.network ? network_share_text(*reply.round_trip, *entry.network)
+                      entry.min_rtt ? network_share_text(*reply.round_trip, *entry.min_rtt)
                                     : milliseconds_text(*reply.round_trip));
     if (!is_answered) page.add_fact("reply", "none yet", Style::bad);
     if (event.fate == Fate::late)

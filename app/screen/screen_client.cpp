@@ -127,7 +127,7 @@ void ScreenClient::press(const ui::Key& key) {
     const auto act = [this](const ui::Key& with) {
         return editor_.press(with) || ui::perform(bindings, with.chord, *this);
     };
-    if (std::exchange(is_escaped_, false)) {
+    if (std::exchange(is_after_esc_, false)) {
         // A key without a binding for Alt has its usual effect.
         if (key.chord == ui::plain(KeyCode::escape) || act(ui::add_alt(key))) return;
     } else if (std::visit([&](auto& mode) { return press_in(mode, key); }, mode_) ||
@@ -263,7 +263,7 @@ void ScreenClient::submit() {
 }
 
 void ScreenClient::press_escape() {
-    is_escaped_ = transcript_.is_following() && !transcript_.selected();
+    is_after_esc_ = transcript_.is_following() && !transcript_.selected();
     transcript_.select_none();
     transcript_.search("");
     transcript_.scroll_to_end();
@@ -431,7 +431,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     }
     auto* const search = std::get_if<MessageSearch>(&mode_);
     if (search) ui::append(row, search->has_failed ? "not found: " : "find: ", Style::dim);
-    if (is_escaped_) ui::append(row, "Esc- ", Style::dim);
+    if (is_after_esc_) ui::append(row, "Esc- ", Style::dim);
     ui::LineEditor& editor = search ? search->text : editor_;
     // Announces how many messages a text of several lines becomes.
     std::string lines_hint;
@@ -491,7 +491,7 @@ std::string ScreenClient::hint_text() const {
                    : "Esc goes back; Up Down select a message; PgUp PgDn scroll";
     }
     if (!editor_.empty()) return {};
-    if (is_escaped_)
+    if (is_after_esc_)
         return "Esc- press a key; it then acts as with Alt; F1 lists the keys; Esc cancels";
     if (const Transcript::Entry* const entry = transcript_.selected())
         return std::string(entry->event->fate == Fate::note ? "" : "Enter opens it; ") +

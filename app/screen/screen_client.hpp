@@ -182,11 +182,11 @@ private:
     ui::LineEditor editor_;
     ui::History history_;
     Mode mode_;
-    bool is_escaped_ = false;  // Esc was pressed: the next key counts as pressed with Alt
-    std::vector<Page> pages_;  // over the messages, the last one on top
-    std::string notice_;       // replaces the input line until the next key
-    ev::Timer quit_timer_;     // runs while another ^C quits
-    ev::Timer clock_timer_;    // fires when a time in the status line changes
+    bool is_after_esc_ = false;  // Esc was pressed: the next key counts as pressed with Alt
+    std::vector<Page> pages_;    // over the messages, the last one on top
+    std::string notice_;         // replaces the input line until the next key
+    ev::Timer quit_timer_;       // runs while another ^C quits
+    ev::Timer clock_timer_;      // fires when a time in the status line changes
 
     Transcript transcript_;
     std::optional<Journal> journal_;  // set while a file is written

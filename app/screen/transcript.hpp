@@ -31,10 +31,10 @@ public:
         StoredEvent event;
         WallTime at;
         // The network's minimum round trip when a reply arrived; none if unknown.
-        std::optional<ev::Duration> network = {};
+        std::optional<ev::Duration> min_rtt = {};
         ui::Style style = ui::Style::dim;  // of a note
 
-        Entry copy() const { return {StoredEvent(*event), at, network, style}; }
+        Entry copy() const { return {StoredEvent(*event), at, min_rtt, style}; }
     };
 
     struct Limits {

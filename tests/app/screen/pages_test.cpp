@@ -241,7 +241,7 @@ TEST_CASE("the times of a message include the delay of its write and the network
                .reply = {.payload = "a", .round_trip = 30ms, .is_right = true},
                .at = ev::Time(1s + 50ms)});
     slow.at = Transcript::WallTime(1'800'000'000s);
-    slow.network = 12ms;
+    slow.min_rtt = 12ms;
     CHECK(text(message(slow, 80))
               .starts_with("Message 7\nsent        " + clock_text(slow.at - 50ms) +
                            "\nwritten     20 ms later; the round trip is measured from then\n"

@@ -330,7 +330,7 @@ void KeyParser::feed(std::string_view bytes) {
     bytes_ += bytes;
 }
 
-bool KeyParser::has_incomplete_key() const {
+bool KeyParser::needs_timeout() const {
     if (is_in_paste_ || is_expired_) return is_in_paste_;
     return !bytes_.empty() && bytes_[0] == esc && parse(bytes_, false).size == 0 &&
            parse(bytes_, true).size != 0;

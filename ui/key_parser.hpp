@@ -27,7 +27,7 @@ public:
     // True if the remaining bytes, such as ESC, may be a key or begin a sequence, and during a
     // paste. If no more bytes follow in time, call expire(): next() then takes the bytes for a
     // key, or ends the paste, whose end may have been lost.
-    bool has_incomplete_key() const;
+    bool needs_timeout() const;
     bool is_in_paste() const { return is_in_paste_; }
     void expire() { is_expired_ = true; }
 

@@ -216,7 +216,7 @@ bool Terminal::read_bytes() {
 }
 
 std::optional<std::chrono::milliseconds> Terminal::key_timeout() const {
-    if (!parser_.has_incomplete_key()) return std::nullopt;
+    if (!parser_.needs_timeout()) return std::nullopt;
     if (parser_.is_in_paste()) return paste_timeout;
     const char* const value = std::getenv("ESCDELAY");
     return std::chrono::milliseconds(value ? std::clamp(std::atoi(value), 0, 1000) : 25);

@@ -61,7 +61,7 @@ public:
     // Continues to write pending output. Returns true if none is left.
     bool flush();
 
-    int output() const { return output_.fd; }  // to watch for writability; never changes
+    int output_fd() const { return output_.fd; }  // to watch for writability; never changes
 
     // Asks the terminal to put a text into its clipboard (clipboard_sequence()). Returns the
     // reason why the text was not sent, or an empty string if it was sent. The terminal does

@@ -140,7 +140,7 @@ void on_exit() {
     if (restoration.is_needed) restore_terminal();
 }
 
-bool is_fatal(int number, const struct sigaction& previous) {
+bool must_catch(int number, const struct sigaction& previous) {
     const auto is_any_of = [number](std::initializer_list<int> numbers) {
         return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
     };
@@ -153,7 +153,7 @@ bool is_fatal(int number, const struct sigaction& previous) {
 // sigaction() refuses signals that can't be caught or that the C library reserves.
 void catch_signal(int number) {
     struct sigaction& previous = restoration.previous_actions[number];
-    if (::sigaction(number, nullptr, &previous) != 0 || !is_fatal(number, previous)) return;
+    if (::sigaction(number, nullptr, &previous) != 0 || !must_catch(number, previous)) return;
     struct sigaction action {};
     action.sa_handler = on_fatal_signal;
     action.sa_flags = SA_ONSTACK;

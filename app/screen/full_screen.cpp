@@ -36,7 +36,7 @@ FullScreen::FullScreen(ev::Loop& loop, ev::Duration frame_time)
                      terminal_.expire_key();
                      read_keys();
                  }),
-      display_watch_(loop, terminal_.output(), ev::none,
+      display_watch_(loop, terminal_.output_fd(), ev::none,
                      [this](ev::Events) { await_display(); }),
       stall_timer_(loop, [this] { stalled(true); }),
       frame_timer_(loop, [] {}) {}

@@ -27,7 +27,7 @@ std::string keys_of(std::string_view bytes, std::size_t cut) {
     std::string keys = drained(parser);
     parser.feed(bytes.substr(cut));
     drain(parser, keys);
-    while (parser.has_incomplete_key()) {
+    while (parser.needs_timeout()) {
         parser.expire();
         drain(parser, keys);
     }
@@ -220,7 +220,7 @@ TEST_CASE("the parser waits only in a paste, and for bytes that could be a key b
         KeyParser parser;
         parser.feed(each.bytes);
         drained(parser);
-        REQUIRE(parser.has_incomplete_key() == each.waits);
+        REQUIRE(parser.needs_timeout() == each.waits);
     }
 }
 

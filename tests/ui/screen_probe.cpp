@@ -61,11 +61,11 @@ private:
         FD_SET(STDIN_FILENO, &input);
         fd_set output;
         FD_ZERO(&output);
-        if (!terminal_.flush()) FD_SET(terminal_.output(), &output);
+        if (!terminal_.flush()) FD_SET(terminal_.output_fd(), &output);
         const auto timeout = terminal_.key_timeout();
         const auto time = timeout.value_or(std::chrono::milliseconds(0)).count();
         const timespec delay{time / 1000, time % 1000 * 1'000'000};
-        const int count = pselect(terminal_.output() + 1, &input, &output, nullptr,
+        const int count = pselect(terminal_.output_fd() + 1, &input, &output, nullptr,
                                   timeout ? &delay : nullptr, &none);
         if (timeout && count == 0) terminal_.expire_key();
     }

@@ -22,7 +22,8 @@ constexpr ev::Duration reaction_time = std::chrono::seconds(2);
 // Round trips in the status line's sparkline.
 constexpr std::size_t max_recent_round_trips = 8;
 
-constexpr const char* no_target_text = "nothing is connected; yodel -r FILE TARGET connects";
+constexpr const char* no_target_text =
+    "there is no target; to connect to one, run yodel -r FILE TARGET";
 
 }  // namespace
 

@@ -72,7 +72,7 @@ struct SignGroup {
 inline constexpr SignGroup sign_groups[] = {
     {"Counters",
      {{glyph::outgoing, "messages sent"},
-      {glyph::incoming, "right replies or, with -l, messages of clients"},
+      {glyph::incoming, "right replies or, with -l, messages from clients"},
       {glyph::in_flight, "messages in flight, waiting for a reply"},
       {glyph::bad, "bad replies"},
       {glyph::lost, "lost messages, without a reply in time"},

@@ -71,7 +71,7 @@ A recording.
   $ printf '{"type":"mess' >>r.json
   $ for size in 80x24 40x10; do
   >     on_terminal ${size#*x}x${size%x*} TZ=UTC yodel -r r.json -- 'wait truncated' "golden recording-$size" 'keys \ei' 'wait damage' \
-  >         "golden recorded-$size" 'keys \r\e[15~' 'wait nothing is connected' 'keys ^D' gone
+  >         "golden recorded-$size" 'keys \r\e[15~' 'wait there is no target' 'keys ^D' gone
   > done
   status 0
   status 0

@@ -73,7 +73,7 @@ private:
                 {"REFUSED; retrying; F5 retries now", "RETRYING"},
                 {"disconnected", "DISCONNECTED"},
                 {"not connected; will be sent once connected: ", "QUEUED "},
-                {"nothing is connected; yodel -r FILE TARGET connects", "REFUSED"},
+                {"there is no target; to connect to one, run yodel -r FILE TARGET", "REFUSED"},
                 {"if the service does not echo, use --expect any", "HINT"}};
             for (const auto& [sentence, name] : names) replace(text, sentence, name);
             report(test::contains(text, "; ") ? '"' + text + '"' : text);

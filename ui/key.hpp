@@ -12,7 +12,6 @@ namespace ui {
 enum class KeyCode {
     character,  // see Chord::code_point
     enter,
-    newline,  // ^J
     tab,
     backspace,
     del,

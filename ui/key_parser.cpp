@@ -33,8 +33,8 @@ ParsedKey parse(std::string_view bytes, bool is_whole, bool is_after_esc = false
 
 ParsedKey parse_control(char c) {
     switch (c) {
-    case '\r': return pressed(1, plain(KeyCode::enter));
-    case '\n': return pressed(1, plain(KeyCode::newline));
+    case '\r':
+    case '\n': return pressed(1, plain(KeyCode::enter));
     case '\t': return pressed(1, plain(KeyCode::tab));
     case '\b':
     case '\x7f': return pressed(1, plain(KeyCode::backspace));

@@ -34,7 +34,6 @@ std::string literal_text(const Key& key) {
                    ? std::string(1, static_cast<char>(key.chord.code_point & 0x1f))
                    : key.text;
     case KeyCode::enter: return "\r";
-    case KeyCode::newline: return "\n";
     case KeyCode::tab: return "\t";
     case KeyCode::backspace: return "\x7f";
     case KeyCode::escape: return "\x1b";
@@ -88,7 +87,7 @@ const Binding<LineEditor> LineEditor::binding_table[] = {
     {keys(alt('r')), [](LineEditor& e) { e.set(std::string(e.original_text_)); }},
     {keys(ctrl('v')), [](LineEditor& e) { e.next_is_literal_ = true; }, "^V",
      "insert the next key literally"},
-    {keys(alt(KeyCode::enter), alt(KeyCode::newline)), [](LineEditor& e) { e.insert("\n"); }},
+    {keys(alt(KeyCode::enter)), [](LineEditor& e) { e.insert("\n"); }},
 };
 
 const std::span<const Binding<LineEditor>> LineEditor::bindings{binding_table};

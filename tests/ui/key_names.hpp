@@ -11,7 +11,7 @@ namespace test {
 // Adds the text after a colon if it is not the character.
 inline std::string name(const ui::Key& key) {
     static constexpr const char* names[] = {
-        "",      "enter", "newline", "tab",     "backspace", "del",    "up",   "down", "left",
+        "",      "enter", "tab",     "backspace", "del",    "up",   "down", "left",
         "right", "home",  "end",     "page-up", "page-down", "f1",     "f2",   "f3",   "f4",
         "f5",    "f6",    "f7",      "f8",      "f9",        "escape", "paste"};
     std::string character;

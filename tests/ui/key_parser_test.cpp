@@ -59,7 +59,7 @@ TEST_CASE("keys do not depend on how their bytes are split") {
         {"\xe9x\xc3", "é:\xe9 x"},
         {"\x80", "\xc2\x80:\x80"},
         {std::string("\x01\x1a\x1c\x1f\0"sv), "ctrl-a ctrl-z ctrl-\\ ctrl-_ ctrl-@"},
-        {"\r\n\t\b\x7f", "enter newline tab backspace backspace"},
+        {"\r\n\t\b\x7f", "enter enter tab backspace backspace"},
         {"\x1b", "escape"},
         {"\x1b\x1b", "alt-escape"},
         {"\x1b\x1b\x1b", "alt-escape escape"},

@@ -13,7 +13,7 @@ TEST_CASE("every key is read, also keys that a terminal usually handles itself")
     } keys[] = {
         {"\xe4\xbd\xa0", "你."},     {"\x03", "ctrl-c."}, {"\x04", "ctrl-d."},
         {"\x11", "ctrl-q."},         {"\x13", "ctrl-s."}, {"\x16", "ctrl-v."},
-        {"\x1c", "ctrl-\\."},        {"\n", "newline."},  {"\t", "tab."},
+        {"\x1c", "ctrl-\\."},        {"\n", "enter."},    {"\t", "tab."},
         {"\x7f", "backspace."},      {"\x1b", "escape."}, {"\x1b\r", "alt-enter."},
         {"\x1b[1;5C", "ctrl-right"},
     };

@@ -152,7 +152,8 @@ public:
         if (!exam.target.max_time) exam.end_at += exam.now() - begun_at;
         const bool is_slow = !closed() || session_.end().reason == bufio::Reason::timeout;
         if (!open())
-            throw Failure{.text = closed() ? end_text(session_) : "no connection in time",
+            throw Failure{.text = closed() ? end_text(session_)
+                                           : "the connection did not open in time",
                           .kind = is_slow ? FailureKind::silent : FailureKind::other,
                           .status = exit_status(session_.end())};
         // Later connections need no look-up.
@@ -319,7 +320,7 @@ constexpr std::string_view blanks = "\r\t blanks \t\r";
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
 
 // Echoes messages, each sent in two pieces. The first pieces are `first` to `last` bytes long.
-void send_cut(Examination& exam, std::size_t first, std::size_t last) {
+void echo_in_two_pieces(Examination& exam, std::size_t first, std::size_t last) {
     Client client(exam);
     for (std::size_t cut = first; cut <= last; ++cut)
         client.queue(cut_text).send_part(cut, 100ms).expect();
@@ -392,7 +393,8 @@ void slow_reader(Examination& exam) {
 }
 
 void idle_client(Examination& exam) {
-    echo_beside(exam, Client(exam).echo("first"), "it serves one client after the other");
+    Client first(exam);
+    echo_beside(exam, first, "it serves one client after the other");
 }
 
 void never_reading(Examination& exam) {
@@ -454,10 +456,10 @@ constexpr Check all_checks[] = {
          Client(exam).echo(std::string(3000, 'Z')).echo("short").echo(std::string(1000, 'm'));
      }},
     {byte_streams, again | pieces, "echoes a message in two pieces",
-     [](auto& exam) { send_cut(exam, 8, 8); }},
+     [](auto& exam) { echo_in_two_pieces(exam, 8, 8); }},
     {byte_streams, again | pieces, "echoes a message byte by byte", byte_by_byte},
     {sized, again | pieces, "accepts a length in pieces",
-     [](auto& exam) { send_cut(exam, 1, exam.framing.overhead()); }},
+     [](auto& exam) { echo_in_two_pieces(exam, 1, exam.framing.overhead()); }},
     {ws, pieces, "accepts a ping between fragments", fragments},
     {streams, bulk, "echoes a thousand messages together",
      [](auto& exam) { Client(exam).queue_thousand().expect(); }},
@@ -662,7 +664,7 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
                 reason = "the time limit has passed (-m)";
                 break;
             } else if (number == 1) {
-                reason = "the first message was not echoed; see -f (framing) and -W (timeout)";
+                reason = "the first message was not echoed; see -f, -W and yodel-examine(7)";
             } else if (!still_answers(checks[0], exam) && !exam.is_over()) {
                 failed.cause = {std::string(check.fatal_cause)};
                 reason = "the server has not answered since check " + std::to_string(number);

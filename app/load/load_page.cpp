@@ -36,7 +36,7 @@ constexpr std::size_t max_failures = 5;  // kinds shown
 constexpr std::size_t mark_distance = 16;
 
 // Buckets of a histogram in a cell, a quarter of an octave.
-constexpr std::size_t cell_buckets = Histogram::octave_buckets / 4;
+constexpr std::size_t cell_buckets = Histogram::buckets_per_octave / 4;
 
 // Cells range from 1 us to 68 s. The outermost ones also count shorter and longer times.
 std::size_t cell_of(ev::Duration time) {

@@ -33,13 +33,13 @@ std::size_t Histogram::bucket_index(ev::Duration duration) {
     const auto nanoseconds =
         static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0));
     const auto shift =
-        static_cast<std::size_t>(std::bit_width(nanoseconds / (2 * octave_buckets)));
-    return shift * octave_buckets + static_cast<std::size_t>(nanoseconds >> shift);
+        static_cast<std::size_t>(std::bit_width(nanoseconds / (2 * buckets_per_octave)));
+    return shift * buckets_per_octave + static_cast<std::size_t>(nanoseconds >> shift);
 }
 
 ev::Duration Histogram::upper_end(std::size_t bucket) {
-    const std::size_t shift = std::max<std::size_t>(bucket / octave_buckets, 1) - 1;
-    const std::uint64_t next = (bucket - shift * octave_buckets + 1) << shift;
+    const std::size_t shift = std::max<std::size_t>(bucket / buckets_per_octave, 1) - 1;
+    const std::uint64_t next = (bucket - shift * buckets_per_octave + 1) << shift;
     return ev::Duration(static_cast<std::int64_t>(next - 1));
 }
 
@@ -96,9 +96,9 @@ std::vector<Histogram::Bucket> Histogram::buckets() const {
 }
 
 void Histogram::add_count(std::size_t bucket, std::uint64_t count) {
-    std::vector<std::uint64_t>& counts = octaves_[bucket / octave_buckets];
-    if (counts.empty()) counts.resize(octave_buckets);
-    counts[bucket % octave_buckets] += count;
+    std::vector<std::uint64_t>& counts = octaves_[bucket / buckets_per_octave];
+    if (counts.empty()) counts.resize(buckets_per_octave);
+    counts[bucket % buckets_per_octave] += count;
 }
 
 // --- The last minutes.

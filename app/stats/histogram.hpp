@@ -22,7 +22,7 @@ class Histogram {
 public:
     // Each octave of nanoseconds is divided into this number of buckets of equal width. Each
     // bucket of the lowest two octaves holds one nanosecond.
-    static constexpr std::size_t octave_buckets = 128;
+    static constexpr std::size_t buckets_per_octave = 128;
 
     // Returns the number of the bucket that holds the duration.
     static std::size_t bucket_index(ev::Duration duration);
@@ -61,8 +61,8 @@ public:
 private:
     // Returns 0 outside the allocated octaves.
     std::uint64_t count_in(std::size_t bucket) const {
-        const std::vector<std::uint64_t>& counts = octaves_[bucket / octave_buckets];
-        return counts.empty() ? 0 : counts[bucket % octave_buckets];
+        const std::vector<std::uint64_t>& counts = octaves_[bucket / buckets_per_octave];
+        return counts.empty() ? 0 : counts[bucket % buckets_per_octave];
     }
     void add_count(std::size_t bucket, std::uint64_t count);
 

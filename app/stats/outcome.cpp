@@ -98,20 +98,21 @@ std::vector<std::string> buckets_json(const Histogram& times) {
 constexpr const char* main_statistics[] = {"min", "mean",  "p50",    "p90", "p95",
                                            "p99", "p99.9", "p99.99", "max"};
 
-// Adds the counts of connections if `is_of_connections`, otherwise those of messages and the
+// Adds the counts of connections if `is_about_connections`, otherwise those of messages and the
 // jitter of datagrams.
-void add_counts(JsonObject& object, const Results& results, bool is_of_connections) {
+void add_counts(JsonObject& object, const Results& results, bool is_about_connections) {
     for (const CountRow& row : count_rows)
-        if (row.whole->is_of_connections == is_of_connections && row.whole->total_of(results))
+        if (row.whole->is_about_connections == is_about_connections &&
+            row.whole->total_of(results))
             object.number(row.name, results.*row.count);
-    if (results.uses_datagrams && !is_of_connections)
+    if (results.uses_datagrams && !is_about_connections)
         object.time("jitter_us", results.jitter());
 }
 
-void add_times(JsonObject& object, const Results& results, bool is_of_connections) {
+void add_times(JsonObject& object, const Results& results, bool is_about_connections) {
     for (const TimesRow& row : times_rows) {
         const Histogram& times = results.*row.times;
-        if (row.is_of_connections != is_of_connections || times.count() == 0) continue;
+        if (row.is_about_connections != is_about_connections || times.count() == 0) continue;
         JsonObject members;
         for (const char* const name : main_statistics)
             members.time(name, *statistic(times, name));
@@ -197,8 +198,8 @@ std::string summary(const RunResults& results, const SummaryParts& parts) {
     const ev::Duration p50 = results.round_trips.percentile(50);
     const ev::Duration late = results.lateness.percentile(99);
     if (late > p50 / 10)
-        text += "; late p50/p99 " + milliseconds_number(results.lateness.percentile(50)) + "/" +
-                milliseconds_text(late);
+        text += "; lateness p50/p99 " + milliseconds_number(results.lateness.percentile(50)) +
+                "/" + milliseconds_text(late);
     if (!results.reached_planned_rate())
         text += "; planned " + rate_text(*results.planned_rate) + ", reached " +
                 rate_text(results.reached_rate);

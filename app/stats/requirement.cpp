@@ -96,7 +96,7 @@ Requirement::Verdict Requirement::check(const Results& results) const {
 
 Requirement::Verdict Requirement::judge(const RunResults& results) const {
     const std::vector<Results>& steps = results.steps;
-    const bool has_climbed = !figure_.is_of_connections &&
+    const bool has_climbed = !figure_.is_about_connections &&
                              std::any_of(steps.begin(), steps.end(), [&](const Results& each) {
                                  return each.has_messages() && figure_.value(each);
                              });

@@ -101,15 +101,16 @@ std::optional<Figure> find_figure(std::string_view name) {
     using Kind = Figure::Kind;
     if (name == "lateness") name = "lateness_p99";
     const std::string own(name);
-    if (name == "rate") return Figure{own, Kind::rate, "no reply was right"};
+    if (name == "rate")
+        return Figure{own, Kind::rate, "no reply was right, or no connection opened"};
     if (name == "jitter") return Figure{own, Kind::time, "no datagrams were timed"};
     for (const CountRow& row : count_rows)
         if (name == row.name)
             return Figure{own, Kind::count, row.whole->unmeasured_reason,
-                          row.whole->is_of_connections, &row};
+                          row.whole->is_about_connections, &row};
     for (const TimesRow& row : times_rows)
         if (name.starts_with(row.prefix) && statistic({}, name.substr(row.prefix.size())))
-            return Figure{own,     Kind::time, row.unmeasured_reason, row.is_of_connections,
+            return Figure{own,     Kind::time, row.unmeasured_reason, row.is_about_connections,
                           nullptr, &row};
     return std::nullopt;
 }

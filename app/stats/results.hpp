@@ -162,7 +162,7 @@ struct Whole {
     std::optional<std::uint64_t> (*total_of)(const Results&);
     const char* empty_reason;  // why the total is 0, as a clause
     const char* unmeasured_reason = "";
-    bool is_of_connections = false;
+    bool is_about_connections = false;
 };
 
 // A count that is a figure.
@@ -182,7 +182,7 @@ struct TimesRow {
     Histogram Results::*times;
     const char* json_key;  // of the object that contains the main statistics
     const char* unmeasured_reason;
-    bool is_of_connections = false;  // both JSON members are in the object `connections`
+    bool is_about_connections = false;  // both JSON members are in the object `connections`
 };
 extern const std::array<TimesRow, 4> times_rows;
 
@@ -191,7 +191,7 @@ struct Figure {
     std::string name;
     Kind kind = Kind::time;
     const char* unmeasured_reason = "";  // why there is no value, as a clause
-    bool is_of_connections = false;      // it can be measured only for the whole run
+    bool is_about_connections = false;   // it can be measured only for the whole run
     const CountRow* count = nullptr;     // null unless the figure is a count
     const TimesRow* times = nullptr;     // null unless the figure is a statistic of times
 
@@ -209,7 +209,7 @@ std::optional<Figure> find_figure(std::string_view name);
 // In a probe, handshake times if there are any; otherwise connect times.
 const TimesRow& main_times(const Results& results);
 
-// Returns the main times since `seen`, and sets `seen` to all of them.
+// Returns the main times recorded after `seen` was copied, and copies all of them to `seen`.
 Histogram recent_times(const Results& results, Histogram& seen);
 
 // Samples of a load: the 50 slowest messages with a right reply, and the first 50 with a bad
@@ -219,7 +219,7 @@ public:
     static constexpr std::size_t max_count = 50;      // of each kind
     static constexpr std::size_t max_payload = 2048;  // bytes; the rest is cut off
 
-    // Times in the objects count from `started_at`.
+    // Times in the objects are relative to `started_at`.
     explicit Samples(ev::Time started_at) : started_at_(started_at) {}
 
     // Ignores events other than replies to messages, and a right reply without a round trip.

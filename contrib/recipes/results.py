@@ -330,7 +330,7 @@ def summary(end):
     if count:
         text += "; rtt " + (several(end, "", "max") if count == 1 else "min/p50/p95/p99/max " + several(end, "", "min", "p50", "p95", "p99", "max"))
         text += f"; jitter {milliseconds(ns(end['jitter_us']))} ms" if udp and count > 1 else ""
-    text += "; late p50/p99 " + several(end, "lateness_", "p50", "p99") if late > half // 10 else ""
+    text += "; lateness p50/p99 " + several(end, "lateness_", "p50", "p99") if late > half // 10 else ""
     text += "" if reached(end) else f"; planned {shown(end['planned_rate'], 'rate')}, reached {shown(end['reached_rate'], 'rate')}"
     text += f"; began {milliseconds(ns(end['late_start_us']))} ms after --start-at" if end.get("late_start_us") else ""
     text += "; warm-up: " + counts(warm_up) + some(warm_up, ("unsent", "unsent")) if warm_up else ""

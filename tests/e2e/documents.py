@@ -84,7 +84,7 @@ def steps(text):
 
 def without_chance(output):
     """Replaces figures and keys, and omits remarks about a slow machine."""
-    output = re.sub(r"; (late p50|planned|p50 0)[^;\n]*", "", output)
+    output = re.sub(r"; (lateness p50|planned|p50 0)[^;\n]*", "", output)
     output = re.sub(r", most of it yodel's own lateness [^\n]*", "", output)
     output = re.sub(r"sha256//\S+=", "KEY", output)
     output = re.sub(r"(\B[-+])?[0-9]+(\.[0-9]+)?", "0", output)

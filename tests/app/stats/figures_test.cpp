@@ -45,7 +45,7 @@ std::vector<Figure> all_figures(const std::vector<std::string>& statistics) {
 
 // Returns the figure's member of the end object, or null if there is no such member.
 const JsonValue* member(const JsonValue& end, const Figure& figure) {
-    const JsonValue* object = figure.is_of_connections ? end.find("connections") : &end;
+    const JsonValue* object = figure.is_about_connections ? end.find("connections") : &end;
     std::string name = figure.name == "jitter" ? "jitter_us" : figure.name;
     if (figure.times) {
         object = object->find(figure.times->json_key);

@@ -29,7 +29,7 @@ TEST_CASE("puts each duration into one bucket, which is narrower than a hundredt
         REQUIRE(Histogram::upper_end(bucket) - time <= time / 100);
     }
     const std::size_t last = Histogram::bucket_index(ev::Duration::max());
-    CHECK(last == 57 * Histogram::octave_buckets - 1);
+    CHECK(last == 57 * Histogram::buckets_per_octave - 1);
     CHECK(Histogram::upper_end(last) == ev::Duration::max());
 }
 

@@ -80,10 +80,10 @@ progress: 3 sent,1 duplicates,2 echo 2ms,datagrams,jitter 40000
 TEST_CASE(
     "mentions the client's lateness above a tenth of the round trips, and a missed rate") {
     check_table(R"(1 sent,lateness 40us,rtt 400us =>
-1 sent,lateness 41us,rtt 400us => ; late p50/p99 0.04/0.04 ms
-1 sent,lateness 40us => ; late p50/p99 0.04/0.04 ms
+1 sent,lateness 41us,rtt 400us => ; lateness p50/p99 0.04/0.04 ms
+1 sent,lateness 40us => ; lateness p50/p99 0.04/0.04 ms
 1 sent,lateness 0s,rtt 0s =>
-1 sent,lateness 2ms,rtt 5ms => ; late p50/p99 2.0/2.0 ms
+1 sent,lateness 2ms,rtt 5ms => ; lateness p50/p99 2.0/2.0 ms
 10000 sent,planned 1000,reached 1000 =>
 10000 sent,planned 1000,reached 1001 =>
 10000 sent,planned 1000,reached 960 =>

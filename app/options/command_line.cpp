@@ -47,7 +47,7 @@ std::vector<std::string_view> names_in(std::string_view field) {
     return names;
 }
 
-bool have_common_name(std::string_view field, std::string_view other) {
+bool share_a_name(std::string_view field, std::string_view other) {
     const std::vector<std::string_view> names = names_in(field);
     const std::vector<std::string_view> others = names_in(other);
     return std::find_first_of(names.begin(), names.end(), others.begin(), others.end()) !=
@@ -207,7 +207,7 @@ std::string_view Option::argument() const {
 
 std::string CommandLine::written(std::string_view names) const {
     for (const GivenOption& each : given)
-        if (have_common_name(each.names, names)) return each.written;
+        if (share_a_name(each.names, names)) return each.written;
     return "";
 }
 
@@ -216,7 +216,7 @@ void CommandLine::check() const {
         for (const GivenOption& other : given) {
             const bool is_all_but = each.excludes.starts_with('!');
             const bool is_named =
-                have_common_name(each.excludes.substr(is_all_but ? 1 : 0), other.names);
+                share_a_name(each.excludes.substr(is_all_but ? 1 : 0), other.names);
             if (&each != &other && is_named != is_all_but)
                 throw UsageError(each.written + " cannot be combined with " + other.written +
                                  reason_in(each.excludes));

@@ -158,13 +158,14 @@ void EchoServer::DatagramPort::answer_faultily(const Datagram& datagram) {
         ++server_.counters_.datagrams_dropped;
         return;
     }
-    if (plan.is_corrupted) corrupt(answer.bytes.data(), answer.bytes.size(), plan.place, {});
+    if (plan.is_corrupted)
+        corrupt(answer.bytes.data(), answer.bytes.size(), plan.bit_choice, {});
     for (std::size_t i = 0; i < copies; ++i)
         held_.push(answer, server_.loop_.after(plan.delay));
 }
 
 // Sends the answers that are due. A reordered answer is sent after the next answer that is not
-// reordered, or at its deadline if no such answer is due until then.
+// reordered, or at its deadline if no such answer is due by then.
 void EchoServer::DatagramPort::send_due() {
     const ev::Time now = server_.loop_.now();
     std::vector<Answer> due;

@@ -76,7 +76,7 @@ private:
     void send_batch();
     void answer_faultily(const bufio::Datagram& datagram);
     void send_due();
-    // Returns true while an answer waits until the system accepts it.
+    // Returns true while an answer waits for the system to accept it.
     bool is_blocked() const { return held_.first_due_at() == blocked_at; }
 
     static constexpr ev::Time blocked_at = ev::Time::min();  // due before all others

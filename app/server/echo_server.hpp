@@ -27,7 +27,7 @@ struct Counters {
     std::uint64_t connections = 0;  // open now
     std::uint64_t accepted = 0;
     std::uint64_t turned_away = 0;  // accepted, and closed immediately
-    std::uint64_t failed = 0;       // ended by an error, a limit or a time-out
+    std::uint64_t failed = 0;       // ended by an error, a limit or a timeout
     std::uint64_t bytes_in = 0;     // received on stream connections
     std::uint64_t bytes_out = 0;
     std::uint64_t datagrams_in = 0;

@@ -153,8 +153,8 @@ private:
         std::size_t sent = 0;
     };
 
-    // Messages are held whole. So the buffer limits their size unless they have a length
-    // prefix, for which there is a limit of its own.
+    // Messages are held whole, so the buffer limits their size. Messages with a length prefix
+    // have their own limit.
     std::size_t max_message() const {
         return framing_.has_length() ? limits_.max_message : limits_.max_buffer;
     }
@@ -200,7 +200,7 @@ private:
         const auto offset = framing_.reply ? 0 : payload.data() - frame.data();
         std::string reply = framing_.reply ? framing_.reply(payload) : std::string(frame);
         if (plan.is_corrupted) {
-            corrupt(reply.data() + offset, payload.size(), plan.place, framing_.delimiter);
+            corrupt(reply.data() + offset, payload.size(), plan.bit_choice, framing_.delimiter);
             framing_.update_type(reply);
         }
         const ev::Time due_at = std::max(held_.last_due_at(), loop_.after(plan.delay));
@@ -246,18 +246,19 @@ FaultDice::Plan FaultDice::next() {
     plan.is_dropped = random_.fraction() < faults_.drop;
     plan.is_duplicated = random_.fraction() < faults_.dup;
     plan.is_corrupted = random_.fraction() < faults_.corrupt;
-    plan.place = random_.number();
+    plan.bit_choice = random_.number();
     const double deviation = 2 * random_.fraction() - 1;
     plan.delay =
         faults_.delay + std::chrono::duration_cast<ev::Duration>(faults_.jitter * deviation);
     return plan;
 }
 
-void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved) {
+void corrupt(char* payload, std::size_t size, std::uint64_t bit_choice,
+             std::string_view reserved) {
     if (size == 0) return;
-    char& byte = payload[place % size];
+    char& byte = payload[bit_choice % size];
     for (unsigned bit = 0; bit < 8; ++bit) {
-        const char flipped = static_cast<char>(byte ^ (1 << ((place >> 32) + bit) % 8));
+        const char flipped = static_cast<char>(byte ^ (1 << ((bit_choice >> 32) + bit) % 8));
         if (reserved.find(flipped) != std::string_view::npos) continue;
         byte = flipped;
         return;

@@ -54,7 +54,7 @@ public:
         bool is_dropped;
         bool is_duplicated;
         bool is_corrupted;
-        std::uint64_t place;  // selects the bit to flip, see corrupt()
+        std::uint64_t bit_choice;  // selects the bit to flip, see corrupt()
         ev::Duration delay;
     };
     Plan next();
@@ -104,10 +104,11 @@ private:
     std::size_t memory_ = 0;
 };
 
-// Flips the bit of the payload that `place` selects. If the result would be a reserved byte,
-// which could end the message, flips another bit of the same byte instead. Does nothing if the
-// payload is empty.
-void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved);
+// Flips the bit of the payload that `bit_choice` selects. If the result would be a reserved
+// byte, which could end the message, flips another bit of the same byte instead. Does nothing
+// if the payload is empty.
+void corrupt(char* payload, std::size_t size, std::uint64_t bit_choice,
+             std::string_view reserved);
 
 // Answers the messages of one connection.
 class Responder {

@@ -43,7 +43,7 @@ public:
         append(text);
         append("\n");
     }
-    // Appends and flushes. If nothing is buffered, copies only the bytes that one write leaves.
+    // Appends and flushes. If nothing is buffered, writes first, and copies only the rest.
     void write(std::string_view bytes);
     // Writes as much as the reader accepts now. The loop, if attached, writes the rest.
     void flush();

@@ -61,12 +61,12 @@ void Regex::compile() const {
 }
 
 bool Regex::matches(std::string_view text) const {
-    examine(text);
+    prepare(text);
     return search(text, 0, nullptr);
 }
 
 std::vector<Regex::Range> Regex::find_all(std::string_view text) const {
-    examine(text);
+    prepare(text);
     std::vector<Range> all;
     regmatch_t found{};
     for (std::size_t from = 0; from < examined_.size() && search(text, from, &found);) {
@@ -104,7 +104,7 @@ std::size_t Regex::unmasked_offset(std::string_view text, std::size_t offset) co
     return offset;
 }
 
-void Regex::examine(std::string_view text) const {
+void Regex::prepare(std::string_view text) const {
     examined_ = text.substr(0, max_examined);
     std::replace(examined_.begin(), examined_.end(), '\0', '\1');
     bytes_since_compiled_ += examined_.size();

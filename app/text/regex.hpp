@@ -42,7 +42,7 @@ public:
 
 private:
     void compile() const;
-    void examine(std::string_view text) const;
+    void prepare(std::string_view text) const;  // for search()
     bool search(std::string_view text, std::size_t from, regmatch_t* found) const;
 
     std::string text_;

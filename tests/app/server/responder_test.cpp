@@ -24,7 +24,7 @@ std::string plans(const Faults& faults, std::uint64_t connection) {
     for (int i = 0; i < 100; ++i) {
         const FaultDice::Plan plan = dice.next();
         all += std::to_string(plan.is_dropped) + std::to_string(plan.is_duplicated) +
-               std::to_string(plan.is_corrupted) + std::to_string(plan.place) + " " +
+               std::to_string(plan.is_corrupted) + std::to_string(plan.bit_choice) + " " +
                std::to_string(plan.delay.count()) + ";";
     }
     return all;
@@ -51,7 +51,7 @@ TEST_CASE("keeps the outcomes of other faults when the chance of one changes") {
         const FaultDice::Plan b = without.next();
         CHECK(a.is_duplicated == b.is_duplicated);
         CHECK(a.is_corrupted == b.is_corrupted);
-        CHECK(a.place == b.place);
+        CHECK(a.bit_choice == b.bit_choice);
     }
 }
 
@@ -73,9 +73,9 @@ TEST_CASE("keeps a delay within the jitter, and uses both halves of it") {
 
 TEST_CASE("corrupts one bit, and never creates a byte that ends a message") {
     const std::string before = "\x0b\x1a\x0e\x02";  // each differs in one bit from a newline
-    for (std::uint64_t place = 0; place < 64; ++place) {
+    for (std::uint64_t bit_choice = 0; bit_choice < 64; ++bit_choice) {
         std::string payload = before;
-        corrupt(payload.data(), payload.size(), place << 32 | place, "\n");
+        corrupt(payload.data(), payload.size(), bit_choice << 32 | bit_choice, "\n");
         std::size_t differing = 0;
         for (std::size_t i = 0; i < before.size(); ++i)
             differing +=

@@ -94,7 +94,7 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback on_accepted,
       watch_(loop, socket_.fd.get(), ev::readable, [this](ev::Events) { accept_some(); }),
       resume_timer_(loop, [this] { watch_.want(ev::readable); }) {}
 
-// Accepts later, from the loop, because the caller may not have freed the descriptor yet.
+// Accepts later, from the loop, so that no callback runs inside this call.
 void Listener::resume() {
     if (resume_timer_.pending()) resume_timer_.start(ev::Duration::zero());
 }

@@ -195,7 +195,7 @@ public:
             packets[count++].bytes = frames.substr(prefix_size, length);
             frames.remove_prefix(prefix_size + length);
         }
-        if (count == 0) return {IoStatus::wants_write};  // the stream's limit has cut a frame
+        if (count == 0) return {IoStatus::wants_write};  // the stream passes the rest later
         if (!is_connected_)
             for (std::size_t i = 0; i < count; ++i) {
                 packets[i].to = &peer_;

@@ -28,7 +28,7 @@ public:
         bool pending() const { return place != no_place; }
         Time deadline() const { return Time(Duration(key.deadline)); }  // of the last start
 
-        std::function<void()> callback = nullptr;  // called by the owner
+        std::function<void()> callback = nullptr;  // called by the loop
         DueKey key = {};                           // changed only by the queue, as `place` is
         std::size_t place = no_place;              // in entries_
     };

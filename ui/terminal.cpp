@@ -110,8 +110,8 @@ private:
 bool start_colors() {
     const char* const no_color = std::getenv("NO_COLOR");
     if ((no_color && *no_color != '\0') || !::has_colors()) return false;
-    // Curses does not expect that the sequence for the default colors also resets the
-    // attributes, as with xterm-color.
+    // Curses does not expect the sequence for the default colors to reset the attributes too,
+    // as it does with xterm-color.
     const std::string default_colors = control_sequence("op");
     if (default_colors == "\x1b[m" || default_colors == "\x1b[0m") return false;
     ::start_color();

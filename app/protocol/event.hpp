@@ -1,4 +1,4 @@
-// An event is about a message, a reply, or a remark. Sessions report events, results count
+// An event is about a message or a reply, or is a remark. Sessions report events, results count
 // them, recordings store them, and screens and pipes show them, as lines or as JSON objects.
 #pragma once
 

@@ -97,8 +97,8 @@ public:
     bool may_send(std::string_view received);
     // Returns the next event of the received bytes, and removes the processed bytes from their
     // front. Returns none if more bytes are needed. `received` must contain all bytes not yet
-    // removed. If it contains more than the last call left, the new bytes may answer all
-    // messages queued so far.
+    // removed. If it contains more than the last call left, the new bytes may answer any
+    // message queued so far.
     std::optional<Event> next(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_resolved();  // the next event that earlier calls have caused
     // Returns why the connection can no longer be decoded, or an empty end if it can.

@@ -39,8 +39,9 @@ constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 // A peer counts as blocked if this number of bytes is queued for it.
 constexpr std::size_t peer_high_water = 256 * 1024;
 
-// Limits of the bytes in flight, on one connection and on all together. At a limit, no further
-// message is sent. Messages in flight are buffered until they are answered or lost.
+// Limits of the bytes in flight, on one connection and on all together. A connection sends no
+// further message at its limit, or at its equal share of the total. Messages in flight are
+// buffered until they are answered or lost.
 constexpr std::size_t max_bytes_in_flight = 8 * 1024 * 1024;
 constexpr std::size_t max_total_bytes_in_flight = 256 * 1024 * 1024;
 
@@ -296,7 +297,7 @@ private:
         const int status = exit_status(end);
         const bool was_open = has_opened && !was_waiting;
         if (was_open) --results_.open;
-        // All connections get the same sentence, which contains no counts.
+        // Without counts, the sentence is the same for all connections, and is counted once.
         if (end.reason == Reason::closed_early && options_.connections > 1)
             end = {end.reason, end.by, session.options().early_close};
         if (status != 0 || end.reason == Reason::unclosed)
@@ -626,7 +627,7 @@ void Lane::finish() {
 // Stops sending for good, and ends the connections, after their replies unless `next` is
 // Stage::closing. With a schedule, sets this lane's share of the planned and reached rates.
 void Lane::finish_all(Stage next) {
-    if (stage_ == Stage::ended) return;  // step() will report it
+    if (stage_ == Stage::ended) return;  // step() will call hooks_.done()
     if (!is_over()) {
         count_trouble(source_.get());
         if (source_) source_->stop();

@@ -66,7 +66,7 @@ struct RunOptions {
     }
     // Rate of messages; a climb needs `length`; unset for a closed loop.
     std::optional<Pace> pace = {};
-    std::optional<std::uint64_t> seed = {};  // for Poisson gaps, if set
+    std::optional<std::uint64_t> seed = {};  // of Poisson gaps; unset for even gaps
     // In a closed loop, the maximum number of messages in flight per connection; if unset,
     // enough to keep the connection busy.
     std::optional<unsigned> window = 1;

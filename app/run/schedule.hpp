@@ -64,7 +64,7 @@ class Schedule {
 public:
     struct Options {
         Pace pace;
-        std::optional<std::uint64_t> seed = {};   // for Poisson gaps, if set
+        std::optional<std::uint64_t> seed = {};   // of Poisson gaps; unset for even gaps
         std::uint64_t count = 0;                  // messages of all shares; 0 if unlimited
         std::optional<ev::Duration> length = {};  // all messages are planned before this time
         Share share = {};  // this schedule's part, if several share the pace
@@ -101,10 +101,10 @@ private:
     Random random_;
     std::uint64_t next_number_ = 0;  // the next message
     double position_ = 0;            // with random gaps: sum of gaps with a mean of 1
-    ev::Duration next_offset_{};     // planned time of the next message, since `begins_at_`
+    ev::Duration next_offset_{};     // planned time of the next message, from `begins_at_`
     ev::Duration first_offset_{};    // planned time of the first message
     ev::Duration passed_offset_{};   // planned time of the last passed message
-    ev::Duration passed_after_{};    // when it was passed, since `begins_at_`
+    ev::Duration passed_after_{};    // when it was passed, from `begins_at_`
 };
 
 }  // namespace yodel

@@ -229,7 +229,7 @@ std::vector<Option> message_options(ClientOptions& to) {
              into(session.max_frame, size_from(1))},
             {"--expect=echo|any|none", "which reply to expect (echo)",
              into(session.expect, expectation), "z replay examine listen"},
-            {"--match=REGEX", "accept any reply that matches (POSIX extended regex)",
+            {"--match=REGEX", "accept any reply that matches (POSIX extended)",
              [&](auto& text) { session.pattern.emplace(text); },
              "z replay examine listen unframed expect=echo expect=none"},
             {"-W, --reply-timeout=D", "reply timeout (5s); -q D is the close timeout (5s)",

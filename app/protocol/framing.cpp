@@ -210,6 +210,11 @@ std::string length_hint(const Framing& framing, std::string_view bytes, std::siz
                    (other.is_little_endian ? "little" : "big") + "-endian it reads " +
                    std::to_string(reversed) + ": use -f " + std::string(other.name);
     }
+    const std::string_view prefix = bytes.substr(0, framing.prefix_size);
+    const bool is_text = std::all_of(prefix.begin(), prefix.end(),
+                                     [](char each) { return each >= ' ' && each <= '~'; });
+    if (*size > max_frame && is_text)
+        return "the length prefix is the text \"" + std::string(prefix) + '"';
     return {};
 }
 

@@ -99,7 +99,7 @@ or another byte order.
   [1]
   $ play some send:hello wait
   $ echo hello | yodel --quiet -f len4 127.0.0.1 $PORT
-  yodel: a message of 1751477356 bytes exceeds the limit of 33554432 (--max-frame)
+  yodel: the length prefix is the text "hell"
   [56]
   $ play some 'send:\0\0\0\x05hello' wait
   $ echo hello | yodel --quiet -f len4le 127.0.0.1 $PORT

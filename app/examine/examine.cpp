@@ -563,6 +563,17 @@ Cause cause_of(const Failure& failed, Examination& exam) {
     return is_cut ? Cause{"a buffer of " + bytes_text(count), length} : Cause{};
 }
 
+// Returns the hint that an ordinary run gives, or an empty text.
+std::string hint_of(const Failure& failed, const Examination& exam) {
+    if (exam.framing.has_length())
+        return length_hint(exam.framing, failed.received, exam.target.max_frame);
+    if (failed.kind != FailureKind::differs) return {};
+    const std::string_view whole = exam.payload_of(failed.expected);
+    const std::string_view part = exam.payload_of(failed.received);
+    return reply_hint(exam.framing, whole,
+                      {.payload = part, .difference = first_difference(whole, part)});
+}
+
 // --- The examination.
 
 // Returns a failure without a text if the server passed. Repeats the check up to five times
@@ -664,7 +675,10 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
                 reason = "the time limit has passed (-m)";
                 break;
             } else if (number == 1) {
-                reason = "the first message was not echoed; see -f, -W and yodel-examine(7)";
+                const std::string hint = hint_of(failed, exam);
+                reason = "examinations are for echo servers, and the first message was not "
+                         "echoed; " +
+                         (hint.empty() ? "see -f, -W and yodel-examine(7)" : hint);
             } else if (!still_answers(checks[0], exam) && !exam.is_over()) {
                 failed.cause = {std::string(check.fatal_cause)};
                 reason = "the server has not answered since check " + std::to_string(number);

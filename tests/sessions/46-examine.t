@@ -68,9 +68,9 @@ What was sent and what arrived is printed with -v, and all of it as JSON.
   # 1 sent 13 bytes: hello, yodel^J
   # 1 received 13 bytes: hello, Yodel^J
   not ok 1 - echoes a message: the reply differs at byte 7 (expected y, got Y)
-  Bail out! the first message was not echoed; see -f, -W and yodel-examine(7)
+  Bail out! examinations are for echo servers, and the first message was not echoed; see -f, -W and yodel-examine(7)
   [1]
   $ yodel --examine --json 127.0.0.1 $PORT
   {"type":"check","number":1,"name":"echoes a message","ok":false,"came":"the reply differs at byte 4 (expected o, got O)"}
-  {"type":"end","reason":"the first message was not echoed; see -f, -W and yodel-examine(7)"}
+  {"type":"end","reason":"examinations are for echo servers, and the first message was not echoed; see -f, -W and yodel-examine(7)"}
   [1]

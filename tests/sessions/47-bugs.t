@@ -20,7 +20,7 @@ evidence for it. Left out are checks whose failure follows from another, and one
   Bail out! the server has not answered since check 16
   = fixed_size
   not ok 1 - echoes a message
-  Bail out! the first message was not echoed; see -f, -W and yodel-examine(7)
+  Bail out! examinations are for echo servers, and the first message was not echoed; see -f, -W and yodel-examine(7)
   = ignores_short_writes
   not ok 11 - echoes everything to a slow reader
   = never_closes

@@ -127,7 +127,8 @@ std::string outcome(const std::string& bug) {
         if (!each.starts_with("ok ")) text += " | " + each;
     if (examined.trouble.status == 0) CHECK(test::contains(examined.lines, "\nok 19 - "));
     const std::string no_echo =
-        "the first message was not echoed; see -f, -W and yodel-examine(7)";
+        "examinations are for echo servers, and the first message was not echoed; "
+        "see -f, -W and yodel-examine(7)";
     const std::size_t at = text.find(no_echo);
     return at == text.npos ? text : text.replace(at, no_echo.size(), "NO_ECHO");
 }
@@ -233,7 +234,7 @@ answers twice
 changes a byte
 => 1 | 1..19 | not ok 1 - echoes a message: the reply differs at byte 12 (expected 0x0a, got \#) | Bail out! NO_ECHO
 greets
-=> 1 | 1..19 | not ok 1 - echoes a message: the reply differs at byte 0 (expected h, got *) | Bail out! NO_ECHO
+=> 1 | 1..19 | not ok 1 - echoes a message: the reply differs at byte 0 (expected h, got *) | Bail out! examinations are for echo servers, and the first message was not echoed; if the service does not echo, use --expect any
 closes after a message
 => 1 | 1..19 | not ok 2 - echoes a second message on the connection: the server closed the connection; 0 of 16 bytes arrived (it closes after one message) | not ok 6 - echoes a short message after a long one: the server closed the connection; 1000 of 3001 bytes arrived (see 2) | not ok 7 - echoes a message in two pieces: the server closed the connection; 8 of 15 bytes arrived (see 2) | not ok 8 - echoes a message byte by byte: the server closed the connection; 1 of 15 bytes arrived (see 2) | not ok 9 - echoes a thousand messages together: the server closed the connection; 1000 of 11893 bytes arrived (see 2) | not ok 10 - echoes a message of 70000 bytes: the server closed the connection; 1000 of 70001 bytes arrived (a buffer of 1000 bytes) | not ok 11 - echoes everything to a slow reader: the server closed the connection; 1000 of 16400000 bytes arrived (see 2) | not ok 12 - serves a second client while the first is idle: no reply within 1s; it arrived once the first client had closed (it serves one client after the other) | not ok 13 - serves twenty clients together: no reply within 1s (see 12) | not ok 14 - answers everything after a half-close, and closes: the server closed the connection; 1000 of 11893 bytes arrived (see 2) | not ok 17 - serves a client while another never reads: no reply within 1s; it arrived once the first client had closed (see 10)
 has a small buffer
@@ -263,7 +264,7 @@ TEST_CASE("reports checks, causes and consequences as JSON, and the bytes") {
           R"~("trace":["1 sent 13 bytes: hello, yodel^J",)~"
           R"~("1 received 13 bytes: hello, yodel#"]})~"
           "\n"
-          R"~({"type":"end","reason":"the first message was not echoed; )~"
-          R"~(see -f, -W and yodel-examine(7)"})~"
+          R"~({"type":"end","reason":"examinations are for echo servers, and the )~"
+          R"~(first message was not echoed; see -f, -W and yodel-examine(7)"})~"
           "\n");
 }

@@ -21,7 +21,7 @@ namespace {
 // Width of the heat map's scale, in columns.
 constexpr int scale_width = 8;
 // Minimum width at which facts are shown with their names.
-constexpr int width_with_names = 36;
+constexpr int min_width_with_names = 36;
 
 // A heat map has a title, an axis, and at least this number of rows between them.
 constexpr int min_map_rows = 2;
@@ -355,7 +355,7 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
                              [](const Fact& a, const Fact& b) { return a.rank < b.rank; }));
     for (const Fact& fact : facts) {
         ui::Row& row = rows.emplace_back();
-        if (width >= width_with_names) {
+        if (width >= min_width_with_names) {
             ui::append(row, fact.name, Style::dim);
             ui::pad(row, fact_name_width);
         }

@@ -111,7 +111,7 @@ void Run::lane_ended() {
     lanes_.join();
     if (!sum_) return;
     *sum_ = {};
-    lanes_.for_each_on_caller([this](const Lane& lane) { sum_->add(lane.results()); });
+    lanes_.for_each_on_this_thread([this](const Lane& lane) { sum_->add(lane.results()); });
 }
 
 // Requests a report from each lane, and starts the timer for the next reports when all have

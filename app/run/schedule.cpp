@@ -94,8 +94,8 @@ std::uint64_t Share::message_after(std::uint64_t message) const {
     return message - connection + connections + thread;
 }
 
-Pace Pace::per_second(std::uint64_t thousandths) {
-    return {thousandths, std::chrono::seconds(1000)};
+Pace Pace::per_1000_seconds(std::uint64_t messages) {
+    return {messages, std::chrono::seconds(1000)};
 }
 
 Pace Pace::climbing_to(double rate, ev::Duration length) const {

@@ -16,8 +16,7 @@ class Pace {
 public:
     // Plans `messages` (at least 1) per span (longer than zero).
     Pace(std::uint64_t messages, ev::Duration span) : messages_(messages), span_(span) {}
-    // Returns the pace for a rate in messages per 1000 seconds, at least 1.
-    static Pace per_second(std::uint64_t thousandths);
+    static Pace per_1000_seconds(std::uint64_t messages);
     // Returns this pace with a rate that climbs evenly to `rate`, which must not be lower. It
     // reaches that rate after `length`.
     Pace climbing_to(double rate, ev::Duration length) const;

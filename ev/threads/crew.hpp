@@ -51,7 +51,7 @@ public:
     // Calls `call` for each object, on the caller's thread. Allowed only before start() and
     // after join().
     template <class Call>
-    void for_each_on_caller(const Call& call) const {
+    void for_each_on_this_thread(const Call& call) const {
         call(*first_);
         for (const auto& worker : workers_) call(*worker->object);
     }

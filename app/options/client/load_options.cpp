@@ -34,7 +34,7 @@ constexpr auto lifetime_value = value_parser(
 void set_rate(LoadOptions& to, const std::string& text) {
     const std::size_t dots = text.find("..");
     const std::uint64_t first = rate_in_thousandths(text.substr(0, dots));
-    to.run.pace = Pace::per_second(first);
+    to.run.pace = Pace::per_1000_seconds(first);
     to.last_rate.reset();
     if (dots == text.npos) return;
     const std::uint64_t last = rate_in_thousandths(text.substr(dots + 2));
@@ -133,7 +133,9 @@ std::vector<Option> load_table(LoadOptions& to) {
         {"--connections=N", "number of connections (1)",
          into(run.connections, number_up_to(1'000'000)), "repetition"},
         {"--connect-rate=R", "open R connections per second (all together)",
-         [&](auto& text) { run.connect_pace = Pace::per_second(rate_in_thousandths(text)); },
+         [&](auto& text) {
+             run.connect_pace = Pace::per_1000_seconds(rate_in_thousandths(text));
+         },
          "repetition"},
         {"--rate=R|R..R", "send R messages per second in total; R..R climbs",
          [&](auto& text) { set_rate(to, text); }, "z", "", "generated"},

@@ -66,7 +66,7 @@ struct SomeRun {
         result->jitters = {{.mean = 150'000, .transits = 1}};
     }
     void expect_any() { options.session.expect = Expect::any; }
-    void climb() { options.pace = Pace::per_second(1000).climbing_to(20'000, 2min); }
+    void climb() { options.pace = Pace::per_1000_seconds(1000).climbing_to(20'000, 2min); }
     void require() {
         progress.verdicts = {{"p99<5ms", "p99", "3.0ms", ""},
                              {"lost=0", "lost", "2", "required lost=0, was 2"},

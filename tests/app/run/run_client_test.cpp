@@ -22,7 +22,7 @@ using Form = Reporter::Form;
 namespace {
 
 const ev::Time begin = test::VirtualLoop::start;
-const Pace per_second = Pace::per_second(1'000);
+const Pace per_second = Pace::per_1000_seconds(1'000);
 
 Replies same(const std::string& line) { return {line}; }
 

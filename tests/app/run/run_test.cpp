@@ -20,8 +20,8 @@ using Mode = test::Server::Mode;
 namespace {
 
 const ev::Time begin = test::VirtualLoop::start;
-const Pace per_ms = Pace::per_second(1'000'000);
-const Pace per_second = Pace::per_second(1'000);
+const Pace per_ms = Pace::per_1000_seconds(1'000'000);
+const Pace per_second = Pace::per_1000_seconds(1'000);
 const std::optional<Pace> closed_loop;
 const std::optional<Pace> paces[] = {closed_loop, per_ms};
 
@@ -137,7 +137,7 @@ TEST_CASE("a run counts its connections and messages") {
     }();
     const Row rows[] = {
         {"connections are replaced after their messages",
-         {.connections = 2, .churn = 3, .pace = Pace::per_second(500'000), .count = 20},
+         {.connections = 2, .churn = 3, .pace = Pace::per_1000_seconds(500'000), .count = 20},
          "8 opened, 20 sent, 20 echoed"},
         {"connections are replaced after their messages in the closed loop",
          {.connections = 2, .churn = 3, .count = 20},
@@ -231,7 +231,7 @@ TEST_CASE_METHOD(Fixture, "messages overdue at the end are still sent") {
 }
 
 TEST_CASE_METHOD(Fixture, "overdue messages that can't be sent in time are unsent") {
-    const std::optional<Pace> fast = Pace::per_second(10'000'000'000);
+    const std::optional<Pace> fast = Pace::per_1000_seconds(10'000'000'000);
     for (const int caught_up : {1, 20}) {  // milliseconds
         Fixture fixture;
         fixture.start(
@@ -291,7 +291,7 @@ TEST_CASE("an early end fails no connection being replaced, and counts the plann
 TEST_CASE_METHOD(Fixture, "new connections open at their pace, before the first message") {
     Diary diary;
     start({.connections = 3,
-           .connect_pace = Pace::per_second(100'000),
+           .connect_pace = Pace::per_1000_seconds(100'000),
            .pace = per_ms,
            .count = 3},
           &diary);
@@ -312,7 +312,7 @@ TEST_CASE("the length counts from the first message, once all connections are op
             Fixture fixture;
             const RunResults& results =
                 fixture.run_to_end({.connections = 3,
-                                    .connect_pace = Pace::per_second(pace),
+                                    .connect_pace = Pace::per_1000_seconds(pace),
                                     .pace = per_ms,
                                     .length = 20ms,
                                     .start_at = requested});
@@ -617,7 +617,7 @@ TEST_CASE("without replies a window limits the messages in flight") {
         {"long messages", {.window = {}, .size = 1 << 20}, 8},
         {"long messages, most connections to open later",
          {.connections = 500,
-          .connect_pace = Pace::per_second(500),
+          .connect_pace = Pace::per_1000_seconds(500),
           .window = {},
           .size = 700'000},
          2},

@@ -15,7 +15,7 @@ namespace {
 using Fixture = test::RunFixture<ev::Loop>;
 
 const std::optional<Pace> closed_loop;
-const std::optional<Pace> open_loop = Pace::per_second(20'000'000);
+const std::optional<Pace> open_loop = Pace::per_1000_seconds(20'000'000);
 
 }  // namespace
 
@@ -57,8 +57,8 @@ TEST_CASE_METHOD(Fixture, "the threads begin together, and the length is measure
     const ev::Time begun = ev::Clock::now();
     const RunResults& results = run_to_end({.connections = 4,
                                             .threads = 3,
-                                            .connect_pace = Pace::per_second(20'000),
-                                            .pace = Pace::per_second(2'000'000),
+                                            .connect_pace = Pace::per_1000_seconds(20'000),
+                                            .pace = Pace::per_1000_seconds(2'000'000),
                                             .length = 20ms});
     CHECK(counts(results) == "4 opened, 40 sent, 40 echoed");
     CHECK(*results.first_sent_at - begun >= 150ms);
@@ -73,7 +73,7 @@ TEST_CASE("a thread whose connections have failed does not delay the others") {
     Fixture one;
     one.start({.connections = 2,
                .threads = 2,
-               .connect_pace = Pace::per_second(20'000),  // one connection in 50 ms
+               .connect_pace = Pace::per_1000_seconds(20'000),  // one connection in 50 ms
                .pace = open_loop,
                .count = 40});
     turn_until(one.loop, [&] { return one.server.streams.size() == 1; });

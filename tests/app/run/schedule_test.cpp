@@ -12,7 +12,7 @@ using yodel::Share;
 namespace {
 
 const ev::Time begin{100s};
-const Pace per_ms = Pace::per_second(1'000'000);
+const Pace per_ms = Pace::per_1000_seconds(1'000'000);
 
 // Passes the messages that are due, and returns their planned times.
 std::vector<ev::Time> take_all(Schedule& schedule, ev::Time now) {
@@ -53,17 +53,18 @@ TEST_CASE("a pace plans each message to the nanosecond, and does not drift in a 
         ev::Duration offset;
     };
     const Row rows[] = {
-        {Pace::per_second(20'000'000), 0, 0ns},
-        {Pace::per_second(20'000'000), 1, 50us},
-        {Pace::per_second(20'000'000), 19'999, 1s - 50us},
-        {Pace::per_second(20'000'000), 20'000, 1s},
-        {Pace::per_second(3'000), 1, 333'333'333ns},
-        {Pace::per_second(3'000), 2, 666'666'667ns},
-        {Pace::per_second(3'000), 3 * year, std::chrono::seconds(year)},
-        {Pace::per_second(3'000), 3 * year + 1, std::chrono::seconds(year) + 333'333'333ns},
-        {Pace::per_second(7'001), 7'001 * (year / 1000), std::chrono::seconds(year)},
-        {Pace::per_second(2'500), 1, 400ms},
-        {Pace::per_second(1), 1, 1000s},
+        {Pace::per_1000_seconds(20'000'000), 0, 0ns},
+        {Pace::per_1000_seconds(20'000'000), 1, 50us},
+        {Pace::per_1000_seconds(20'000'000), 19'999, 1s - 50us},
+        {Pace::per_1000_seconds(20'000'000), 20'000, 1s},
+        {Pace::per_1000_seconds(3'000), 1, 333'333'333ns},
+        {Pace::per_1000_seconds(3'000), 2, 666'666'667ns},
+        {Pace::per_1000_seconds(3'000), 3 * year, std::chrono::seconds(year)},
+        {Pace::per_1000_seconds(3'000), 3 * year + 1,
+         std::chrono::seconds(year) + 333'333'333ns},
+        {Pace::per_1000_seconds(7'001), 7'001 * (year / 1000), std::chrono::seconds(year)},
+        {Pace::per_1000_seconds(2'500), 1, 400ms},
+        {Pace::per_1000_seconds(1), 1, 1000s},
         {Pace(200, 250us), 1, 1250ns},
         {Pace(200, 250us), 199, 248'750ns},
         {Pace(200, 250us), 200, 250us},
@@ -76,7 +77,7 @@ TEST_CASE("a pace plans each message to the nanosecond, and does not drift in a 
 
 // At the planned time of message n, the integral of the rate is n.
 TEST_CASE("a climbing pace plans each message at the integral of its rate, to the nanosecond") {
-    const Pace climb = Pace::per_second(1'000'000).climbing_to(20'000, 20s);
+    const Pace climb = Pace::per_1000_seconds(1'000'000).climbing_to(20'000, 20s);
     CHECK(climb.climbs());
     CHECK_FALSE(climb.steady().climbs());
     CHECK(climb.rate() == 1000);
@@ -97,7 +98,7 @@ TEST_CASE("a climbing pace plans each message at the integral of its rate, to th
         const long double t = climb.offset(n).count() / 1e9L;
         REQUIRE(std::abs(1000 * t + 475 * t * t - static_cast<long double>(n)) < 1e-5L);
     }
-    const Pace day = Pace::per_second(1).climbing_to(10e6, 24h);
+    const Pace day = Pace::per_1000_seconds(1).climbing_to(10e6, 24h);
     CHECK(day.offset(432'000'000'043) == 24h - 20ns);  // at 10M/s, 0.2 messages take 20 ns
 }
 
@@ -183,7 +184,7 @@ TEST_CASE("due messages that were not passed are counted") {
 
 TEST_CASE("overdue messages with random gaps are not drawn one by one") {
     for (const std::size_t threads : {1U, 4U}) {
-        Schedule schedule({.pace = Pace::per_second(10'000'000'000),
+        Schedule schedule({.pace = Pace::per_1000_seconds(10'000'000'000),
                            .seed = 1,
                            .share = {.thread = 0, .threads = threads, .connections = 4}},
                           begin);
@@ -195,7 +196,7 @@ TEST_CASE("overdue messages with random gaps are not drawn one by one") {
 
 TEST_CASE("schedules that share a pace take turns, and plan the times of one schedule") {
     const bool climbs = GENERATE(false, true);
-    const Pace even = Pace::per_second(3'700'000);
+    const Pace even = Pace::per_1000_seconds(3'700'000);
     Schedule::Options options{.pace = climbs ? even.climbing_to(5'700, 50ms) : even,
                               .seed = GENERATE(std::optional<std::uint64_t>(), 3),
                               .length = 50ms};

@@ -189,7 +189,7 @@ TEST_CASE("a crew has one object a thread, and the first is on the owner's loop"
     CHECK(crew.first().ran_in == std::this_thread::get_id());
     crew.join();
     std::set<std::thread::id> ids;
-    crew.for_each_on_caller([&](const Member& member) {
+    crew.for_each_on_this_thread([&](const Member& member) {
         CHECK((member.thread == 0) == (member.owner == nullptr));
         ids.insert(member.ran_in);
     });

@@ -60,7 +60,7 @@ ListeningSocket::ListeningSocket(const Address& bind_address, bool is_udp)
     if (!bind_socket(fd.get(), bind_address)) throw_listen_error(bind_address, is_udp);
     if (is_path) path.own(std::move(text));
     if (!is_udp && ::listen(fd.get(), backlog) != 0) throw_listen_error(bind_address, is_udp);
-    // If the port is unknown, no peer could reach the socket.
+    // Without its port, which peers need, the socket is useless.
     if (!is_path) address = Address::of_socket(fd.get());
     if (address.family() == AF_UNSPEC) throw_listen_error(bind_address, is_udp);
 }

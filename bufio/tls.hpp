@@ -54,8 +54,8 @@ struct TlsServerOptions {
     // A PEM file of authorities; makes client certificates mandatory.
     std::string client_ca = {};
     std::string key_log_file = {};  // as for clients
-    // Asks for no pass phrase, and refuses files that are not regular, because a reload must
-    // not block.
+    // Never asks for a pass phrase, and refuses files that are not regular, because a reload
+    // must not block.
     bool must_not_block = false;
 };
 

@@ -18,7 +18,7 @@ namespace bufio {
 
 namespace {
 
-// Bytes that one call may receive: slightly more than the records of one read of a stream.
+// Bytes that one call may receive: the records of one stream read (64 KiB), and one more.
 constexpr std::size_t call_budget = 80 * 1024;
 
 // Key updates cost a thousand times more than data of the same length. A peer's burden is the

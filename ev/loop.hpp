@@ -111,10 +111,11 @@ auto& state_of(const auto& owner) {
 // open while it is watched; epoll does not report that it was closed. Several watches may share
 // a descriptor, of which epoll then makes duplicates.
 //
-// Unless the watch sleeps, an error or hang-up is always reported, together with the watch's
-// whole interest, so that the callback's own read or write encounters the error. If no wanted
-// event is ready as well, the interest becomes `none`. To continue watching, for example after
-// an error of a datagram socket, call want() again. A negative descriptor reports an error.
+// A watch with the interest `none` sleeps: it reports nothing. Any other watch also reports an
+// error or hang-up, together with its whole interest, so that the callback's own read or write
+// encounters the error. If no wanted event is ready as well, the interest becomes `none`. To
+// continue watching, for example after an error of a datagram socket, call want() again. A
+// negative descriptor reports an error.
 //
 // If the system refuses the descriptor, the constructor and want() throw std::system_error and
 // change nothing. poll and select accept at most RLIMIT_NOFILE watches that do not sleep. If

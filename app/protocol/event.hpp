@@ -176,9 +176,8 @@ struct EventForm {
 JsonObject json(const Event& event, ev::Time start, const EventForm& form);
 
 // Reads an object that contains payloads, or throws JsonError. Times count from ev::Time{}. The
-// event of a message without a round trip gets the time `previous` or, if that is later, the
-// time of sending. With `is_sample`, payloads may be cut, and the round trip is measured from
-// the planned time.
+// event of a message without a round trip gets the time of sending or, if later, `previous`.
+// With `is_sample`, payloads may be cut, and the round trip is measured from the planned time.
 StoredEvent read_event(const JsonValue& object, ev::Time previous, bool is_sample = false);
 
 }  // namespace yodel

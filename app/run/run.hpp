@@ -29,7 +29,7 @@ public:
     Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner = nullptr);
     Run(const Run&) = delete;
 
-    // Call the function of the same name for each lane.
+    // Each of these calls the lane's function of the same name, for every lane.
     void pause(bool is_paused) {
         lanes_.post_to_each([is_paused](Lane& lane) { lane.pause(is_paused); });
     }

@@ -121,7 +121,7 @@ private:
     bool is_complete_ = false;         // the run has ended, and its end is reported
     std::size_t own_descriptors_ = 0;  // those in use before the first connection; for a page
     ev::Signal stop_signal_;  // ^Z; empty if there is a page, which suspends the program itself
-    ev::Timer limit_timer_;   // time limit, also for our output; empty if there is none
+    ev::Timer limit_timer_;   // bounds the run and our output; empty while unlimited
     Reporter reporter_;
     Run run_;
     Outcome outcome_;           // without what outcome() adds

@@ -157,8 +157,8 @@ std::string state_words(const Session& session, ev::Time now) {
     return words.empty() ? "closed: " + end_text(session) : words + " (M-i shows it)";
 }
 
-// Each time is padded to four columns, enough for less than ten seconds, so that the following
-// parts stay in place.
+// Pads round-trip times to four columns, enough below ten seconds, so that the following parts
+// stay in place.
 std::vector<Part> status_parts(const Session& session, const Results& results,
                                const std::deque<ev::Duration>& recent_round_trips,
                                ev::Time now) {

@@ -110,7 +110,7 @@ void Transcript::append(Entry entry) {
     entries_.push_back(std::move(entry));
     while (entries_.size() > 1 &&
            (entries_.size() > limits_.entries || byte_count_ > limits_.bytes)) {
-        // A window that does not follow the tail shows at most height_ entries.
+        // If the window shows the oldest entry, removes the first entry that it cannot show.
         const bool is_oldest_shown = top_ && top_->index == 0;
         const auto height = static_cast<std::size_t>(height_);
         const std::size_t removed = is_oldest_shown ? std::min(height, entries_.size() - 2) : 0;

@@ -1,7 +1,7 @@
 // Checks requirements on the results of a run: `p99<5ms`, `lost<0.1%`, `rate>10k`.
 //
-// A clause is NAME OP VALUE. NAME is a figure: a count, a statistic of times, perhaps with a
-// prefix (app/stats/results.hpp), rate or jitter, or lateness, which means lateness_p99.
+// A clause is NAME OP VALUE. NAME is a figure: a count; a statistic of times, perhaps with a
+// prefix (app/stats/results.hpp); `rate`; `jitter`; or `lateness`, short for lateness_p99.
 // OP is one of < <= > >= =. VALUE is a duration, a count, or a rate; a count may also be a
 // percentage of the messages sent, the messages due, the attempts to connect, or the TLS
 // handshakes. Counts and rates may have a suffix k, M or G, a power of 1000. Rates may end with

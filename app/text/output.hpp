@@ -101,7 +101,7 @@ public:
 
     void attach(ev::Loop& loop);
     void detach() { output_.detach(); }
-    // Waits a moment until the buffered lines are written. Call it last in the program.
+    // Waits briefly for the buffered lines to be written. Call it last in the program.
     void drain();
 
 private:

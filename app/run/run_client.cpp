@@ -273,11 +273,10 @@ int RunClient::report() {
     const bool is_unread = outcome.signo == 0 && !reporter_.output().is_done();
     if (is_unread && outcome.status() != timed_out)
         outcome.troubles.push_back(
-            {timed_out,
-             "standard output was not read within " +
-                 (run.length ? duration_text(*run.length + time_after_sending()) +
-                                   " (--max-time, -W and -q)"
-                             : duration_text(*run.session.max_time) + " (--max-time)")});
+            {timed_out, "standard output was not read " +
+                            (run.length ? "in time after --max-time"
+                                        : "within " + duration_text(*run.session.max_time) +
+                                              " (--max-time)")});
     outcome.print();
     if (run.generates() && !options_.report.is_quiet && has_unread_input())
         print_error(

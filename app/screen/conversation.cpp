@@ -240,7 +240,7 @@ void ScreenClient::send(const std::string& text) {
         add_note(why, Style::warn);
     };
     if (!options_.has_target) return refuse(no_target_text);
-    if (is_quitting_) return refuse("not sent; yodel quits once all replies have arrived");
+    if (is_quitting_) return refuse("not sent, because yodel is quitting");
     std::vector<std::string> messages;
     const std::string trouble = split(text, messages);
     if (!trouble.empty()) return refuse(trouble);

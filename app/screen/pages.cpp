@@ -325,7 +325,8 @@ Rows message_page(const Transcript::Entry& entry, bool is_resp, const ui::Needle
     const ev::Duration delay = message.sent_at - message.planned_at;
     if (is_answered && delay > ev::Duration::zero())
         page.add_fact("written",
-                      milliseconds_text(delay) + " later; the round trip is measured from then",
+                      milliseconds_text(delay) +
+                          " later; the round trip of a typed message begins then",
                       Style::warn);
     if (is_answered) page.add_fact("received", clock_text(entry.at));
     if (is_answered && reply.round_trip)

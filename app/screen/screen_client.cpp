@@ -394,7 +394,8 @@ ui::Row ScreenClient::status_row(int width) const {
         const std::uint64_t count = recorded_results_.sent;
         const std::string text =
             (recording->has_samples
-                 ? count_text(count, "sample") + " of " + file + ": the slowest and the bad"
+                 ? count_text(count, "sample") + " of " + file +
+                       ": the slowest and the bad replies"
                  : "recording " + file + ", " + count_text(count, "message")) +
             local_time_text(", %Y-%m-%d %H:%M", recording->started);
         if (session_.state() != State::idle) {
@@ -461,7 +462,8 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     ui::append_escaped(row, search.query());
     frame.cursor_column = ui::display_width(row);
     if (search.query().empty())
-        append_hints(row, "search the history; ^R again finds older; Esc goes back", width);
+        append_hints(row, "search the history; ^R again finds an older line; Esc goes back",
+                     width);
     else
         ui::append(row, " - ", Style::dim);
     ui::append_escaped(row, search.match().substr(0, max_bytes));

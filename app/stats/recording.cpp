@@ -111,7 +111,8 @@ struct RecordingParser {
             return parse_round_trips(object);
         }
         if (type != "interval" && type != "connection" && type != "message")
-            refuse("this is neither a recording (yodel --json) nor a load with samples");
+            refuse("this is neither a recording (yodel --json) nor a load with samples "
+                   "(yodel-load --json)");
     }
 
     void parse_header(const JsonValue& object) {
@@ -355,7 +356,8 @@ Recording read_recording(ev::Loop& loop, const std::string& path, const Recordin
     });
     loop.run();
     if (!trouble)
-        return failed("no recording arrived within " + duration_text(longest) + " (--max-time)",
+        return failed("the recording did not end within " + duration_text(longest) +
+                          " (--max-time)",
                       timed_out);
     if (!trouble->empty()) return failed(*trouble);
     parse_recording(recording, text, use);

@@ -87,7 +87,7 @@ Output that nobody reads delays neither the end of a run nor a limit.
   $ wait $client
   [28]
   $ head -n 1 run.log
-  yodel: standard output was not read within 2.3s (--max-time, -W and -q)
+  yodel: standard output was not read in time after --max-time
 
 A slow reader gets all.
 

@@ -116,10 +116,10 @@ A recording may come from standard input.
   $ yodel -i 0 --replay - 127.0.0.1 $PORT <r.json
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
   $ open_input && yodel -m 200ms --replay - <input
-  yodel: standard input: no recording arrived within 200ms (--max-time)
+  yodel: standard input: the recording did not end within 200ms (--max-time)
   [28]
   $ yodel -m 200ms --replay input
-  yodel: input: no recording arrived within 200ms (--max-time)
+  yodel: input: the recording did not end within 200ms (--max-time)
   [28]
   $ open_input '{'
   $ EV_TRACE=1 yodel --replay - <input 2>trace & await ready: trace && stop INT $!

@@ -161,7 +161,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
     bufio::Endpoint& endpoint = session.endpoint;
     return {
         {"Connection:"},
-        {"-4", "use only IPv4, or IPv6 with -6; -n skips look-ups",
+        {"-4", "use only IPv4, or IPv6 with -6; -n refuses names",
          set(endpoint.family, AF_INET), "unixsock"},
         {"-6", "", set(endpoint.family, AF_INET6), "4 unixsock"},
         {"-n", "", into(endpoint.is_numeric), "unixsock"},
@@ -171,7 +171,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
          into(endpoint.source_port, port_value), "unixsock listen many"},
         {"--connect-to=ADDR", "connect to ADDR[:PORT]; TLS and Host use TARGET",
          [&](auto& text) { set_destination(endpoint, text); }, "unixsock listen",
-         "target, whose name it keeps"},
+         "target, because it replaces only the address"},
         {"-U, --unixsock=PATH", "connect to this Unix-domain socket",
          into(endpoint.path, socket_path_value), "udp operand", "", "target port"},
         {"-u, --udp", "use UDP, as with udp://", {}, "tls"},

@@ -96,7 +96,7 @@ void add_load_settings(LoadOptions& options) {
     const std::string count_text = std::to_string(run.threads);
     line.add_if(!options.may_reduce_threads && run.threads > run.connections,
                 {"--threads " + count_text, "", "",
-                 "connections=" + count_text + ", one for each thread"});
+                 "connections=" + count_text + ", at least one for each thread"});
 }
 
 OwnMessages read_messages(const std::string& file, const LineReader::Options& lines) {
@@ -132,7 +132,7 @@ std::vector<Option> load_table(LoadOptions& to) {
         {"Load:"},
         {"--connections=N", "number of connections (1)",
          into(run.connections, number_up_to(1'000'000)), "repetition"},
-        {"--connect-rate=R", "open R connections per second (all together)",
+        {"--connect-rate=R", "open R connections per second (unlimited)",
          [&](auto& text) {
              run.connect_pace = Pace::per_1000_seconds(rate_in_thousandths(text));
          },
@@ -182,8 +182,8 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
     if (line.has("help version")) return options;
     add_load_settings(options);
     complete_client_options(
-        options, "to compare two servers, run once for each, and compare with results.py "
-                 "--compare OLD NEW");
+        options, "only one target is allowed; to compare two servers, run once for each, and "
+                 "compare with results.py --compare OLD NEW");
     return options;
 }
 
@@ -222,8 +222,8 @@ void plan_load(LoadOptions& options) {
 std::string load_help() {
     LoadOptions unused;
     return "usage: yodel-load [options] [TARGET]\n"
-           "Sends messages on many connections at planned times. Measures and checks every\n"
-           "reply. TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]\n"
+           "Sends messages on many connections, with --rate at planned times. Measures and\n"
+           "checks every reply. TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]\n"
            "Without TARGET, yodel-load starts an echo server and measures it.\n" +
            help_text(load_table(unused)) + argument_help(false) +
            "See yodel-load(1). yodel talks to a server; yodeld is an echo server.\n";

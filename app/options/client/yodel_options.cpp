@@ -98,10 +98,10 @@ YodelOptions parse_yodel_options(int argc, char* argv[]) {
                 {line.written("generated"), "generator"});
     line.add_if(
         options.interval > ev::Duration::zero(),
-        {line.written("interval"), "", "replay, except with 0, which sends as replies arrive"});
+        {line.written("interval"), "", "replay, except -i 0, which sends as replies arrive"});
     complete_client_options(
-        options, "to compare two servers, record one (yodel -o r.json A) and replay to the "
-                 "other (yodel --replay r.json B)");
+        options, "only one target is allowed; to compare two servers, record one (yodel -o "
+                 "r.json A) and replay to the other (yodel --replay r.json B)");
     line.add_if(!options.connects(),
                 {line.written("read") + " without a target", "",
                  "!read no-tui quiet no-sandbox expect expect=none expect=echo match hex"});
@@ -131,8 +131,9 @@ void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recor
     // The samples of a load have no framing.
     const Framing& framing = recording->framing ? *recording->framing : wanted;
     if (options.connects() && session.pattern && !framing.has_framed_replies())
-        throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
-                         " of " + recording->name + ", whose replies have no frames");
+        throw UsageError(options.line.written("mask match") + " cannot be combined with " +
+                         recording->name + ", recorded with " + framing_text(framing) +
+                         ", whose replies have no frames");
     // An option for datagrams or WebSocket must be given again, but -f need not be.
     const bool is_given =
         !framing.is_option() || !wanted.is_option() || options.line.has("framing C");

@@ -159,7 +159,7 @@ h 7 -vw => -w needs an argument
 --connect-to a -l 7 => --connect-to cannot be combined with -l
 -z -c 3 --retry 2 h 7 => --retry cannot be combined with -z -c
 --connect-to a -u h 7 =>
---connect-to a => --connect-to needs a target, whose name it keeps
+--connect-to a => --connect-to needs a target, because it replaces only the address
 -n --connect-to a 127.0.0.1 7 => -n: "a" is not a numeric address
 -n --connect-to ::1 h 7 =>
 -4 --connect-to ::1 h 7 => -4: "::1" is not an IPv4 address
@@ -207,8 +207,10 @@ h 7 a 7 b => unexpected argument "a"
     CHECK(refused("-U " + path) ==
           "-U: \"" + path + "\" is not short enough for the path of a Unix-domain socket");
     for (const char* const targets : {"h 7 a 7", "h:7 a:7", "tls://h:7 a 7", "ws://h ws://a"})
-        CHECK(refused(targets) == "to compare two servers, record one (yodel -o r.json A) and "
-                                  "replay to the other (yodel --replay r.json B)");
+        CHECK(refused(targets) ==
+              "only one target is allowed; to compare two servers, record one "
+              "(yodel -o r.json A) and replay to the other (yodel --replay "
+              "r.json B)");
     CHECK(refused("-f json h 7") ==
           "-f: \"json\" is not a framing; the framings are " + join(framing_list(), ", "));
     CHECK(refused("--alpn " + std::string(255, 'a') + " --tls h 7") == "");
@@ -244,7 +246,9 @@ line: --replay f -u h 7 => f was recorded with -f line, not with datagrams (-u)
 websocket: --replay f h 7 => f was recorded with WebSocket (ws:// or wss://), not with -f line
 caret: --replay f h 7 => echo
 caret: --replay f --mask x h 7
-=> --mask cannot be combined with -f caret of f, whose replies have no frames
+=> --mask cannot be combined with f, recorded with -f caret, whose replies have no frames
+caret: -r f --match x h 7
+=> --match cannot be combined with f, recorded with -f caret, whose replies have no frames
 line: -r f => any
 line: -r f --expect echo => echo
 )",
@@ -307,7 +311,7 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
 --threads 0 h 7 => --threads: "0" is not a number from 1 to 1024, or auto
 --threads 1025 h 7 => --threads: "1025" is not a number from 1 to 1024, or auto
 --threads 2 --connections 2 h 7 =>
---threads 3 --connections 2 h 7 => --threads 3 needs --connections=3, one for each thread
+--threads 3 --connections 2 h 7 => --threads 3 needs --connections=3, at least one for each thread
 --start-at soon h:7 => --start-at: "soon" is not a time such as 2026-12-01T10:00:00Z, or +5s
 --start-at 2199-12-01T10:00:00Z h:7 =>
 --start-at 2001-01-01T00:00:00Z h:7 => --start-at: "2001-01-01T00:00:00Z" has passed
@@ -323,7 +327,7 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
 --require p99 h 7
 => --require: "p99" is not a requirement such as p99<5ms, lost<0.1% or rate>10k
 h:7 a:7
-=> to compare two servers, run once for each, and compare with results.py --compare OLD NEW
+=> only one target is allowed; to compare two servers, run once for each, and compare with results.py --compare OLD NEW
 )",
                 load_refused);
 }

@@ -40,7 +40,7 @@ std::string sample(const Option& row, const std::string& needs) {
         {"arrivals=poisson", " --rate 5 --arrivals poisson"},
         {"udp", " -u"},
         {"target", " h:1"},
-        {"target, whose name it keeps", " h:1"},
+        {"target, because it replaces only the address", " h:1"},
         {"cert", " --tls --cert f"},
         {"port, as in -l 7000", ""},
         {"port, because datagrams cannot be sent to the path of -U", ""},
@@ -165,7 +165,7 @@ TEST_CASE("options of the screen and of other runs are refused if they do not ap
 )",
                       refused_in_pipe);
     CHECK(refusal_by(parse_yodel_options, "--replay f -i 1s") ==
-          "-i cannot be combined with --replay, except with 0, which sends as replies arrive");
+          "-i cannot be combined with --replay, except -i 0, which sends as replies arrive");
 }
 
 TEST_CASE("only a conversation may have a screen") {

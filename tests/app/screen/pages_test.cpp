@@ -243,11 +243,12 @@ TEST_CASE("the times of a message include the delay of its write and the network
     slow.at = Transcript::WallTime(1'800'000'000s);
     slow.min_rtt = 12ms;
     CHECK(text(message(slow, 80))
-              .starts_with("Message 7\nsent        " + clock_text(slow.at - 50ms) +
-                           "\nwritten     20 ms later; the round trip is measured from then\n"
-                           "received    " +
-                           clock_text(slow.at) +
-                           "\nround trip  30.0ms = network >=12.0 + service <=18.0\n\n"));
+              .starts_with(
+                  "Message 7\nsent        " + clock_text(slow.at - 50ms) +
+                  "\nwritten     20 ms later; the round trip of a typed message begins then\n"
+                  "received    " +
+                  clock_text(slow.at) +
+                  "\nround trip  30.0ms = network >=12.0 + service <=18.0\n\n"));
 }
 
 TEST_CASE("a message is shown as text or indented JSON before its bytes") {

@@ -96,7 +96,7 @@ TEST_CASE("each key works as its help explains") {
             last second)"},
         {"the search of the history",
          R"(ECHO first; ECHO second; keys ^R
-            last "search: search the history; ^R again finds older; Esc goes back"
+            last "search: search the history; ^R again finds an older line; Esc goes back"
             keys ^G; last ; keys ^R fir; last search: fir - first; keys ^E; last first
             keys ^U ^R nowhere; last not in the history: nowhere - second; keys ^G; last
             keys ^R sec; keys Esc; last ; keys ^R sec; keys ^C; last "^C again to quit")"},

@@ -229,7 +229,8 @@ TEST_CASE("a recording to look at may be damaged, and may have several connectio
     CHECK(read(connection, false).trouble ==
           "f:2: the recording is truncated: the end object is missing");
     CHECK(read(end, false).trouble ==
-          "f:1: this is neither a recording (yodel --json) nor a load with samples");
+          "f:1: this is neither a recording (yodel --json) nor a load with samples "
+          "(yodel-load --json)");
 }
 
 TEST_CASE("the samples of a load are shown one after another") {
@@ -274,7 +275,7 @@ TEST_CASE("a recording may be a pipe, which is read to its end") {
     const Recording recording =
         read_recording(loop, name, {.is_replay = true, .max_frame = 1000}, 10s);
     CHECK(recording.trouble.text ==
-          (is_whole ? "" : name + ": no recording arrived within 10s (--max-time)"));
+          (is_whole ? "" : name + ": the recording did not end within 10s (--max-time)"));
     CHECK(recording.trouble.status == (is_whole ? success : timed_out));
     CHECK((loop.time == loop.start + 10s) == !is_whole);
     CHECK(recording.framing == (is_whole ? find_framing("line") : nullptr));

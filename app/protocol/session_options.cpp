@@ -88,10 +88,11 @@ std::string end_text(const bufio::End& end, const SessionOptions& options,
     const bool is_silent =
         end.reason == Reason::timeout || end.reason == Reason::handshake_interrupted;
     if (is_silent && tls->unanswered_hello_size > usual_segment) {
-        text += "; the server did not answer a ClientHello of " +
-                std::to_string(tls->unanswered_hello_size) +
-                " bytes, which exceeds one TCP segment and is too large for some servers and "
-                "middleboxes";
+        text +=
+            "; the server did not answer a ClientHello of " +
+            std::to_string(tls->unanswered_hello_size) +
+            " bytes, which exceeds a usual TCP segment and is too large for some servers and "
+            "middleboxes";
         if (tls->has_default_groups) text += "; --groups X25519 makes it smaller";
     }
     return text;

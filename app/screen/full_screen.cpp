@@ -18,7 +18,7 @@ bool can_use_screen_or_warn() {
     if (!is_usable_type || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)
         return false;
     const std::string trouble = ui::terminal_trouble();
-    if (!trouble.empty()) print_error(trouble + "; using pipe mode");
+    if (!trouble.empty()) print_error(trouble + "; the full screen is not used");
     return trouble.empty();
 }
 

@@ -307,7 +307,7 @@ std::vector<std::string> Outcome::lines() const {
     }
     if (kinds > max_kinds)
         lines.push_back(std::to_string(kinds - max_kinds) +
-                        " other kinds of failures (--json lists them all)");
+                        " other kinds of failures (--json lists up to 100)");
     // A failure is the usual reason for unsent messages, so their sentence follows the
     // failures.
     add_repeated(results.unsent_sentence, results.unsent + results.warm_up.unsent);

@@ -183,7 +183,7 @@ End check_response(std::string_view response, const Request& request, std::strin
     const Head header = parse(response);
     const std::string_view status = status_of(header.first);
     if (!header.is_valid || status.empty())
-        return {Reason::refused, By::us, "the server's response is not HTTP"};
+        return {Reason::refused, By::us, "the server's response is not valid HTTP"};
     if (status.substr(0, 3) != "101") {
         const std::string_view to = header.field("location");
         const bool is_redirect = status.starts_with('3') && !to.empty();

@@ -68,5 +68,5 @@ Silence after a large hello is reported with the option that makes it smaller.
   yodel: no connection to 127.0.0.1:* within 200ms (-w): still in the TLS handshake with 127.0.0.1:* (glob)
   [28]
   $ yodel -z -w 200ms --alpn "a$(printf ',%040d' $(seq 40))" tls://127.0.0.1:$PORT
-  yodel: no connection to 127.0.0.1:* within 200ms (-w): still in the TLS handshake with 127.0.0.1:*; the server did not answer a ClientHello of 1940 bytes, which exceeds one TCP segment and is too large for some servers and middleboxes; --groups X25519 makes it smaller (glob)
+  yodel: no connection to 127.0.0.1:* within 200ms (-w): still in the TLS handshake with 127.0.0.1:*; the server did not answer a ClientHello of 1940 bytes, which exceeds a usual TCP segment and is too large for some servers and middleboxes; --groups X25519 makes it smaller (glob)
   [28]

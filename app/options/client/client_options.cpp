@@ -212,8 +212,8 @@ std::vector<Option> tls_options(ClientOptions& to) {
              into(tls.ca_file), "udp listen", "tls"},
             {"--pinnedpubkey=PIN", "trust only this public key, sha256//BASE64",
              [&](auto& text) { tls.pins.push_back(pin_value(text)); }, "udp listen", "tls"},
-            {"-k, --insecure", "accept any certificate", set(tls.must_verify, false),
-             "udp listen", "tls"}};
+            {"-k, --insecure", "accept any certificate, unless a key is pinned",
+             set(tls.must_verify, false), "udp listen", "tls"}};
 }
 
 std::vector<Option> message_options(ClientOptions& to) {
@@ -227,7 +227,7 @@ std::vector<Option> message_options(ClientOptions& to) {
             {"-C", "", set(session.framing, find_framing("crlf")), no_framing},
             {"--max-frame=SIZE", "maximum size of a message (32M)",
              into(session.max_frame, size_from(1))},
-            {"--expect=echo|any|none", "which reply to expect (echo)",
+            {"--expect=echo|any|none", "which reply to expect (echo; for resp, smtp: any)",
              into(session.expect, expectation), "z replay examine listen"},
             {"--match=REGEX", "accept any reply that matches (POSIX extended)",
              [&](auto& text) { session.pattern.emplace(text); },

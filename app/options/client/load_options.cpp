@@ -148,14 +148,14 @@ std::vector<Option> load_table(LoadOptions& to) {
          [&](auto& text) { set_churn(run, text); }, "repetition"},
         {"--threads=N|auto", "spread connections over N threads (1)",
          [&](auto& text) { set_threads(to, text); }, "repetition"},
-        {"--start-at=TIME|+D", "send the first message at this time, in UTC",
+        {"--start-at=TIME|+D", "send the first message at TIME (UTC), or after D",
          into(to.start_at, start_time_value), "z"},
         {"--no-sessionid", "do not resume TLS sessions; use full handshakes",
          set(to.tls.may_resume, false), "udp", "tls"}};
     const std::vector<Option> rest = {
         {"--window=N", "maximum messages in flight on a connection (1)",
          into(run.window, number_up_to(1'000'000)), "z rate expect=none"},
-        {"--messages=FILE", "send the lines of FILE over and over; - is stdin",
+        {"--messages=FILE", "send FILE's lines over and over, or stdin (-) once",
          into(to.messages_file), "z size", "", "generated"},
         {"--warm-up=D", "send messages for D first, counted separately",
          into(run.warm_up, duration_value), "z", "", "generated"},
@@ -165,7 +165,7 @@ std::vector<Option> load_table(LoadOptions& to) {
              for (const Requirement& each : parse_requirements(text))
                  to.report.required.push_back(each);
          }},
-        {"--json", "print JSON: an object each second, and the results",
+        {"--json", "print JSON: progress or messages, and the results",
          set(to.report.form, Reporter::Form::json)},
         {"-v", "report connections; print replies to input lines", into(to.report.is_verbose)},
         {"--no-tui", "do not show the page, even on a terminal"},
@@ -200,8 +200,8 @@ void plan_load(LoadOptions& options) {
                                       : From::input;
     const bool needs_one_thread = run.from != From::generator;
     if (needs_one_thread && run.threads > 1 && !options.may_reduce_threads)
-        throw UsageError("--threads needs generated messages (-c, --size, --rate or -m), "
-                         "because a single thread reads standard input");
+        throw UsageError("--threads needs generated messages (as with -c or -m) or --messages "
+                         "FILE, because a single thread reads standard input");
     run.threads = needs_one_thread ? 1 : std::min(run.threads, run.connections);
     if (run.is_probe && !run.probe_interval) {
         run.length = std::exchange(run.session.max_time, std::nullopt);

@@ -63,7 +63,7 @@ std::vector<Option> yodel_table(YodelOptions& to) {
     const std::vector<Option> others = {
         {"-i, --interval=D", "send a message every D, or as replies arrive if 0",
          into(to.interval, interval_value), "examine read", "", "generated"},
-        {"--examine", "check what echo servers usually get wrong", {}, "other-replies"},
+        {"--examine", "check what echo servers often get wrong", {}, "other-replies"},
         {"Recording and replay:"},
         {"-r, --read=FILE", "show a recording, then connect to TARGET if given",
          into(to.recording_file), "z examine replay"},
@@ -76,7 +76,7 @@ std::vector<Option> yodel_table(YodelOptions& to) {
          "read"},
         {"-x, --hex", "print replies in hex", into(to.report.is_hex),
          "z examine json generator"},
-        {"-o, --log=FILE", "append a transcript with times to FILE",
+        {"-o, --log=FILE", "append a transcript to FILE, or record FILE.json",
          [&](auto& text) { to.report.log = JournalFile(text); }, "examine"},
         {"-v", "also report connections", into(to.report.is_verbose)},
         {"--no-tui", "use pipe mode, even on a terminal", {}, "examine"},

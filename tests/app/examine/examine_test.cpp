@@ -194,7 +194,7 @@ line: survives a client that leaves inside a message
 line: serves a client while another never reads
 => 5 5 | 51250 bytes: aaaaaaaaaaaa | 7 bytes: second^J
 line: survives a reset by a client => 4 4 | 51250 bytes: aaaaaaaaaaaa | 12 bytes: hello again^J
-line: serves two hundred clients in turn
+line: serves many clients in turn
 => 200 200 | 12 bytes: hello again^J | 12 bytes: hello again^J
 len2: accepts a length in pieces => 1 4 | 1 byte: ^@ | 15 bytes: ^Nin some piece
 websocket: accepts a ping between fragments

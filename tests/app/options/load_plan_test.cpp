@@ -96,7 +96,7 @@ TEST_CASE("a load sends the lines of a pipe unless an option generates messages"
 --connections 3 --threads 2 -c 1 => generator, 2 threads
 --connections 3 --threads auto => input
 --connections 3 --threads 2
-=> --threads needs generated messages (-c, --size, --rate or -m), because a single thread reads standard input
+=> --threads needs generated messages (as with -c or -m) or --messages FILE, because a single thread reads standard input
 )",
                 plan_of);
     LoadOptions options = parse_by(parse_load_options, "--connections 3 --threads auto -c 1");

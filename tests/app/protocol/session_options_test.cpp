@@ -56,7 +56,7 @@ TEST_CASE("a target is named with its scheme and path") {
 TEST_CASE("explains an end with the option that may help") {
     const std::string hello =
         "; the server did not answer a ClientHello of 1449 bytes, which exceeds "
-        "one TCP segment and is too large for some servers and "
+        "a usual TCP segment and is too large for some servers and "
         "middleboxes";
     using Facts = bufio::TlsFacts;
     struct Row {

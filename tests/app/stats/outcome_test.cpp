@@ -173,5 +173,5 @@ TEST_CASE("limits the kinds of failures that are printed") {
     CHECK(line_before_last() == "failure 9");
     for (int i = 0; i < 3; ++i) results.count_failure("more " + std::to_string(i), 7, true);
     CHECK(lines(results, {.is_load = true}).size() == 12);
-    CHECK(line_before_last() == "3 other kinds of failures (--json lists them all)");
+    CHECK(line_before_last() == "3 other kinds of failures (--json lists up to 100)");
 }

@@ -113,7 +113,7 @@ TEST_CASE("accepts responses that follow RFC 6455, and refuses all others") {
                            "sec-websocket-accept:" + accepted})) == "");
     const std::string invalid = "the server's WebSocket upgrade is invalid: ";
     const std::string refused = "the peer refused the WebSocket upgrade: ";
-    const std::string no_http = "the server's response is not HTTP";
+    const std::string no_http = "the server's response is not valid HTTP";
     const auto outcome = [&](const std::string& changes) {
         std::string text = checked(response(changes));
         if (text.starts_with(invalid)) text.replace(0, invalid.size(), "invalid: ");

@@ -5,12 +5,12 @@ What is wrong with a server
 Protocol. Examinations mostly wait, so these run at the same time.
 
   $ serve
-  $ yodel --examine 127.0.0.1 $PORT >right & all=$!
+  $ yodel --examine -m 2m 127.0.0.1 $PORT >right & all=$!
   $ play rest flood:x
-  $ ([ -z "$MEASURES_MEMORY" ] || ulimit -v 500000; yodel --examine -W 500ms 127.0.0.1 $PORT >flood) & all="$all $!"
+  $ ([ -z "$MEASURES_MEMORY" ] || ulimit -v 500000; yodel --examine -W 500ms -m 2m 127.0.0.1 $PORT >flood) & all="$all $!"
   $ for fault in '--dup 1' --half-close '--close-after 5' '--max-conns 10' '--chunk 100'; do
   >     serve -f line $fault
-  >     yodel --examine -W 500ms 127.0.0.1 $PORT >"server $fault" & all="$all $!"
+  >     yodel --examine -W 500ms -m 2m 127.0.0.1 $PORT >"server $fault" & all="$all $!"
   > done
   $ wait $all; cat right
   1..19

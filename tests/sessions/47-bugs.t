@@ -6,7 +6,7 @@ evidence for it. Left out are checks whose failure follows from another, and one
 
   $ for bug in $(python3 "$PEERS/bugs.py"); do
   >     start python3 "$PEERS/bugs.py" $bug
-  >     yodel --examine -W 500ms 127.0.0.1 $PORT >$bug.tap 2>&1 & examining="$examining $!"
+  >     yodel --examine -W 500ms -m 2m 127.0.0.1 $PORT >$bug.tap 2>&1 & examining="$examining $!"
   > done; wait $examining
   [1]
   $ for tap in *.tap; do

@@ -4,7 +4,7 @@ Servers of other kinds
 Other kinds of connections and framings have checks of their own. Examinations mostly wait, so these run at the
 same time.
 
-  $ examine() { name=$1 && shift && yodel --examine "$@" >$name & all="$all $!"; }
+  $ examine() { name=$1 && shift && yodel --examine -m 2m "$@" >$name & all="$all $!"; }
   $ others() { echo "= $1" && grep -v 'echoes\|keeps\|serves\|survives' $1; }
   $ serve -f len2 && examine len2 -f len2 127.0.0.1 $PORT
   $ serve -f caret && examine caret -f caret 127.0.0.1 $PORT

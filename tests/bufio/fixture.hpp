@@ -20,7 +20,7 @@ using bufio::Reason;
 using bufio::Stream;
 
 // The time after which a hang counts as a failure. Tests that pass never wait for it.
-constexpr ev::Duration patience = 20s;
+constexpr ev::Duration patience = 60s;
 
 template <class Condition>
 bool run_until(ev::Loop& loop, Condition condition) {

@@ -527,8 +527,8 @@ Cause cause_of_values(Examination& exam) {
     return {echoes("a\xc3\xa9z") && !echoes("a\x80z") ? "decoded as UTF-8" : ""};
 }
 
-// Looks for evidence in the reply or, if necessary, in the replies to further messages. Throws
-// Failure as a check does.
+// Looks for evidence in the reply. If there is none, sends further messages, and looks at their
+// replies. Throws Failure as a check does.
 Cause cause_of(const Failure& failed, Examination& exam) {
     const std::string_view whole = exam.payload_of(failed.expected);
     const std::string_view part = exam.payload_of(failed.received);

@@ -407,7 +407,7 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
 // have caused the reply, next_resolved() then answers this message with the reply.
 std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time read_at) {
     const auto answer_own = [&](std::size_t i, bool is_right) {
-        for (Held& held : held_)  // this message is no longer one that they may answer
+        for (Held& held : held_)  // they can no longer answer this message
             if (i >= oldest_ && fits(entries_[i], held.size, held.last_id)) --held.spare;
         if (!is_right) remember_answer(reply);
         return answer(i, reply, read_at, is_right);

@@ -39,9 +39,9 @@ constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 // A peer counts as blocked if this number of bytes is queued for it.
 constexpr std::size_t peer_high_water = 256 * 1024;
 
-// Limits of the bytes in flight, on one connection and on all together. A connection sends no
-// further message at its limit, or at its equal share of the total. Messages in flight are
-// buffered until they are answered or lost.
+// Limits of the bytes in flight, on one connection and in total. Each connection has an equal
+// share of the total. At its limit or its share, it sends no further message. Messages in
+// flight are buffered until they are answered or lost.
 constexpr std::size_t max_bytes_in_flight = 8 * 1024 * 1024;
 constexpr std::size_t max_total_bytes_in_flight = 256 * 1024 * 1024;
 

@@ -36,8 +36,8 @@ public:
     void finish() { lanes_.post_to_each(&Lane::finish); }
     void close() { lanes_.post_to_each(&Lane::close); }
 
-    // Call them before a suspension of the program and after it. Round trips across it are not
-    // timed, nor are those of the messages that became due meanwhile.
+    // Call them before and after a suspension of the program. No message is timed that was in
+    // flight, or became due, during the suspension.
     void suspending() { timing_begins_at_ = ev::Time::max(); }
     void continued() { timing_begins_at_ = loop_.read_clock(); }
 

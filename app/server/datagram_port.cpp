@@ -21,7 +21,7 @@ constexpr int first_unprivileged_port = 1024;
 constexpr ev::Duration reordering_time = std::chrono::milliseconds(100);
 constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 
-// Memory limit, in bytes, of the answers that faults delay. Further answers are dropped.
+// Maximum memory of delayed answers, in bytes. At this limit, further answers are dropped.
 constexpr std::size_t default_max_held = 16 * 1024 * 1024;
 
 }  // namespace

@@ -98,8 +98,8 @@ std::vector<std::string> buckets_json(const Histogram& times) {
 constexpr const char* main_statistics[] = {"min", "mean",  "p50",    "p90", "p95",
                                            "p99", "p99.9", "p99.99", "max"};
 
-// Adds the counts of connections if `is_about_connections`, otherwise those of messages and the
-// jitter of datagrams.
+// With `is_about_connections`, adds the counts of connections. Otherwise, adds the counts of
+// messages, and the jitter of datagrams.
 void add_counts(JsonObject& object, const Results& results, bool is_about_connections) {
     for (const CountRow& row : count_rows)
         if (row.whole->is_about_connections == is_about_connections &&

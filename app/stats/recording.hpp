@@ -100,7 +100,7 @@ struct Recording {
     // directly followed by its fate.
     std::vector<StoredEvent> events = {};
     bool has_samples = false;    // the events are the samples of a load
-    Histogram round_trips = {};  // all those of that load; otherwise empty
+    Histogram round_trips = {};  // of all messages of a load; empty without samples
     // Set if reading failed. Names the line if a line was invalid. Later lines have no events.
     Trouble trouble = {};
 };

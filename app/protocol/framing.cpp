@@ -196,7 +196,8 @@ bool is_sendable(const Framing& framing, std::size_t max_frame, std::string_view
 
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame) {
     const auto size = framing.payload_size(bytes);
-    if (!size || framing.is_websocket) return {};
+    const bool fits = size && *size <= max_frame && framing.frame_size(bytes) <= bytes.size();
+    if (!size || fits || framing.is_websocket) return {};
     for (const Framing& other : framings) {
         if (other.prefix_size != framing.prefix_size ||
             other.is_little_endian == framing.is_little_endian)

@@ -147,9 +147,9 @@ void encode(const Framing& framing, std::string_view payload, Bytes& to) {
 // `what` is, for example, "a message of 70 bytes".
 std::string above_limit_text(const std::string& what, std::size_t limit);
 
-// Call this if the length at the front exceeds `max_frame` or the received bytes. If the length
-// seems to have the wrong byte order, returns a clause that names the right framing; if it is
-// text, a clause that quotes it. Otherwise returns an empty text.
+// If the length at the front exceeds `max_frame` or the bytes, and seems to have the wrong byte
+// order, returns a clause that names the right framing; if it is text, a clause that quotes it.
+// Otherwise returns an empty text.
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame);
 
 // Returns the end of a connection that the peer closed inside a message. `fragment` is the

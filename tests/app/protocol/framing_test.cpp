@@ -395,6 +395,7 @@ TEST_CASE("explains a misread length, unless the framing has worked before") {
     CHECK(misread("len2le", "\0\5hello\0\1x"s) ==
           "the length prefix reads 1280; as big-endian it reads 5: use -f len2");
     CHECK(misread("len4", "hello") == "the length prefix is the text \"hell\"");
+    CHECK(misread("len4", "\0\0\0\0"s).empty());
     for (const char* framing : {"len1", "len2", "len4", "line", "raw"}) {
         CHECK(misread(framing, "").empty());
         CHECK(misread(framing, "\0\0\2\1hello"s).empty());

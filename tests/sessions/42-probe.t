@@ -122,7 +122,7 @@ The first failure determines the status.
 Connections that begin just before the end may still open.
 
   $ serve --self-signed
-  $ yodel-load -z --quiet --connections 2000 --connect-rate 100 -m 200ms -k --require failed=0 tls://127.0.0.1:$PORT
+  $ yodel-load -z --quiet --connections 2000 --connect-rate 100 -m 200ms -q 30s -k --require failed=0 tls://127.0.0.1:$PORT
   yodel-load: * connections opened, 0 failed, */s; *connect p50/p99/max * ms* (glob)
 
 With --retry, a probe waits until the service is there.

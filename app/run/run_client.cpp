@@ -278,10 +278,14 @@ int RunClient::report() {
                                         : "within " + duration_text(*run.session.max_time) +
                                               " (--max-time)")});
     outcome.print();
-    if (run.generates() && !options_.report.is_quiet && has_unread_input())
+    if (options_.report.is_quiet) return outcome.status();
+    if (run.generates() && has_unread_input())
         print_error(
             "standard input was not read; yodel-load --messages - sends its lines instead "
             "of generated messages");
+    if (is_load() && run.from == From::input && run_.results().sent == 0 &&
+        outcome.status() == success)
+        print_error("standard input has no lines to send; -m 10s sends generated messages");
     return outcome.status();
 }
 

@@ -112,6 +112,7 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
         {"many escapes", {many}, "a\\x41\n", 0, "aA\n", "1 sent, 1 echoed"},
         {"bad escape", {}, "one\na\\q\nlast\n", 1, "one\n", bad},
         {"bad escape in a load", {{.connections = 3}, load}, "one\na\\q\n", 1, "", bad},
+        {"empty, in a load", {{}, load}, "", 0, "", "no lines to send; -m 10s sends"},
         {"unread input", generated, "one\n", 0, "", unread},
         {"unread, quiet", {two, {.is_quiet = true}, From::generator}, "one\n", 0, "1\n2\n", ""},
         {"no input", {two, {}, From::generator}, "", 0, "1\n2\n", "2 sent, 2 echoed"},

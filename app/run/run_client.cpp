@@ -283,8 +283,10 @@ int RunClient::report() {
         print_error(
             "standard input was not read; yodel-load --messages - sends its lines instead "
             "of generated messages");
-    if (is_load() && run.from == From::input && run_.results().sent == 0 &&
-        outcome.status() == success)
+    const RunResults& results = run_.results();
+    const bool ran_to_end =
+        outcome.signo == 0 && outcome.troubles.empty() && results.failures.empty();
+    if (is_load() && run.from == From::input && results.sent == 0 && ran_to_end)
         print_error("standard input has no lines to send; -m 10s sends generated messages");
     return outcome.status();
 }

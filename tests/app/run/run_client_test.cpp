@@ -83,6 +83,7 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
     const RunOptions two{.count = 2, .size = 1};
     const Reporter::Options load{.is_load = true};
     const Reporter::Options verbose{.is_verbose = true, .is_load = true};
+    const Reporter::Options strict{.is_load = true, .required = parse_requirements("sent>0")};
     const Client counted{{.count = 2}, load, From::shared_input};
     const Client generated{two, load, From::generator};
     const Client probe{{.is_probe = true}, {}, From::generator};
@@ -113,6 +114,12 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
         {"bad escape", {}, "one\na\\q\nlast\n", 1, "one\n", bad},
         {"bad escape in a load", {{.connections = 3}, load}, "one\na\\q\n", 1, "", bad},
         {"empty, in a load", {{}, load}, "", 0, "", "no lines to send; -m 10s sends"},
+        {"empty, with a requirement",
+         {{}, strict},
+         "",
+         1,
+         "",
+         "no lines to send; -m 10s sends"},
         {"unread input", generated, "one\n", 0, "", unread},
         {"unread, quiet", {two, {.is_quiet = true}, From::generator}, "one\n", 0, "1\n2\n", ""},
         {"no input", {two, {}, From::generator}, "", 0, "1\n2\n", "2 sent, 2 echoed"},
